@@ -38,6 +38,7 @@ from mlaut.analysis.importers.grids.names import (
 from mlaut.analysis.importers.grids.readings import answers_to, read_grid
 from mlaut.analysis.importers.grids.several import (
     joined,
+    joined_across,
     measures_of,
     tells_datasets,
     without_shared,
@@ -209,6 +210,8 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:
     heads = without_shared([grids[n - 1].name for n in ones])
     if tells_datasets(heads, asked.metric) and (together := joined(ones, heads)):
         return _left_out(together, len(grids) - len(ones), asked, next(iter(ones)))
+    if together := _of_methods(grids, asked, wanted):
+        return _left_out(together, len(grids) - len(wanted), asked, min(wanted))
     others = [[*map(str, x.table)] for x in grids if not _other_measure(x, asked.metric)]
     doubted = {*answers} & wanted if wanted else {*answers}  # tables that may be meant as well
     sizes = {n: grids[n - 1].table.size for n in wanted}
@@ -247,6 +250,25 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:
         number = next(iter([*shown, *sorted(wanted)]), 1)
         sheet = Sheet(grids[number - 1], asked.with_columns(table=str(number)))
     raise _asking(text + ": choose one" * bool(answered), answered, sheet)
+
+
+def _of_methods(grids: Sequence[Grid], asked: Asked, wanted: set[int]) -> Reading | None:
+    """Return what tables say together, each of strategies of its own on the same datasets.
+
+    A heading names the strategy of a table of one.
+    """
+    found: dict[int, Reading] = {}
+    for n in sorted(wanted) if len(wanted) > 1 else ():
+        grid, own = grids[n - 1], replace(asked, table=str(n))
+        with suppress(AnalysisError):
+            found[n] = read_grid(grid, own)
+        if n not in found and grid.table.columns.nlevels == 1 and _HEADING not in grid.table:
+            named = replace(grid, table=grid.table.assign(**{_HEADING: grid.name}))
+            with suppress(AnalysisError):
+                found[n] = read_grid(named, own.with_columns(strategy=_HEADING))
+    heads = [grids[n - 1].name for n in found]
+    whole = len(found) == len(wanted) and tells_datasets(heads, asked.metric)
+    return joined_across(found, heads) if whole else None
 
 
 def _called(grids: Sequence[Grid], chosen: str) -> set[int]:

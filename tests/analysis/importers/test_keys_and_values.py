@@ -55,11 +55,11 @@ def test_columns_with_the_metric_in_their_names_are_read_beside_others(tmp_path)
     for name in ("base_miou", "aux_miou", "base_pixels"):
         table[name] = RNG.uniform(40, 60, 8).round(2)
     results = read(tmp_path, table, "miou", greater_is_better=True)
-    assert (results.datasets, results.strategies) == ((*SETS,), ("base_miou", "aux_miou"))
+    assert (results.datasets, results.strategies) == ((*SETS,), ("base", "aux"))
     assert "`base_pixels` (not of miou)" in results.how_read
     table = table.rename(columns={"base_pixels": "base_miou__max"})  # of base_miou
     results = read(tmp_path, table, "miou", greater_is_better=True)
-    assert results.strategies == ("base_miou", "aux_miou")
+    assert results.strategies == ("base", "aux")
     assert "`base_miou__max` (a spread)" in results.how_read
 
 

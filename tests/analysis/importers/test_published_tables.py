@@ -100,7 +100,7 @@ def test_ends_of_names_tell_measures_that_are_not_known(tmp_path):
     names = ["Model", "EC Fmax", "GO Fmax", "Eth3d Zeta", "CASF Zeta"]
     table = wide(names, ["a", 0.8, 0.4, 70.5, 80.5], ["b", 0.7, 0.5, 71.5, 81.5])
     results = read(tmp_path, table, "fmax", name="t.md", greater_is_better=True)
-    assert results.datasets == ("EC Fmax", "GO Fmax")
+    assert results.datasets == ("EC", "GO")
     assert "not used: `Eth3d Zeta` (not of fmax), `CASF Zeta` (not of fmax)" in results.how_read
 
 

@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.importers.grids.columns import measure_in
+from mlaut.analysis.importers.grids.names import MEAN
 from mlaut.analysis.importers.grids.sheet import Reading
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.tables import (
@@ -15,6 +17,7 @@ from mlaut.analysis.results.tables import (
     shared_folds,
 )
 from mlaut.analysis.scores.metric_names import direction
+from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.markup import counted
 from mlaut.records import NO_RESULT
 
@@ -41,11 +44,12 @@ def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Resu
     failed = {(rows[i], columns[i], repeat[i], fold[i]): word for i, word in reading.words.items()}
     index = _index(expected, datasets)
     wide = pd.DataFrame(np.moveaxis(cells, 1, -1)[expected], index=index, columns=list(strategies))
-    arrow = reading.names.get("arrow", "")
+    arrow = reading.names.get("arrow", "") or _sign_within(reading.metric)
+    reading = replace(reading, names={**reading.names, "arrow": arrow})
     if greater_is_better is not None or not arrow or direction(reading.metric) is not None:
         reading = replace(reading, names={**reading.names, "arrow": ""})
     else:
-        greater_is_better = arrow == "↑"
+        greater_is_better = arrow.startswith("↑")
     results = Results.from_table(wide, metric=reading.metric, greater_is_better=greater_is_better)
     if reading.sources:
         results = results.with_clusters(reading.sources)
@@ -68,6 +72,12 @@ def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Resu
     return replace(
         results, how_read=said, notes=tuple(n for n in results.notes if "percent" not in n)
     )
+
+
+def _sign_within(metric: str) -> str:
+    """Return the arrow of the metric in a longer name, as of ``source_accuracy_mean``; or empty."""
+    usual = usual_name(within := measure_in(MEAN.sub("", metric)))
+    return f"{'↑' if usual.greater else '↓'} as of {usual.metric}" if usual and within else ""
 
 
 def _scales(results: Results) -> str:
@@ -128,7 +138,8 @@ def _sentence(
     unit = f", {names['unit']}" * bool(names.get("unit"))
     parts.append(shown + " in percent, divided by 100" * percent + unit)
     if arrow := names.get("arrow"):
-        parts[-1] += f", of which {'more' if arrow == '↑' else 'less'} is better ({arrow})"
+        better = "more" if arrow.startswith("↑") else "less"
+        parts[-1] += f", of which {better} is better ({arrow[1:].strip() or arrow})"
     for what, n_levels in (("repeat", shape[2]), ("fold", shape[3])):
         if names.get(what):
             parts.append(f"means of {counted(n_levels, what)} ({names[what]})")

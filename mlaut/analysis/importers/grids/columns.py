@@ -25,7 +25,7 @@ _MOST_AGREE = 0.9  # share of rows in which a printed mean must be one: authors 
 _TELLING = 0.2  # of the spread of numbers, above which the last digit says nothing
 _LARGEST = 1e150
 _SMALL, _PERCENT_STEP = 5.0, 0.01  # of scores in percent: no score, and their printed digits
-_SIGNS = " _./:()|~-"  # between the parts of a name
+_SIGNS = " _./:()|~-@"  # between the parts of a name
 _ENDING, _SMALLER = 5, 3  # letters of an ending, and times by which spreads are smaller
 _OUTSIDE = 10.0  # times the range of all others
 
@@ -292,7 +292,7 @@ def _split(name: str, side: int, wanted: str = "") -> tuple[str, str] | None:
 
     With a ``side`` of 2 it stands between two parts, as in ``XTD recall@1 de``.
     """
-    signs = [x.start() for x in re.finditer(r"[\s_./:(|~-]+", name)]
+    signs = [x.start() for x in re.finditer(r"[\s_./:(|~-]+|@(?=[a-zA-Z]{2})", name)]
     for start, end in combinations(signs, 2) if side == 2 else ():
         if usual_name(measure := name[start:end].strip(_SIGNS)) or same_metric(measure, wanted):
             return word_of(measure), f"{name[:start]} {name[end:].strip(_SIGNS)}"

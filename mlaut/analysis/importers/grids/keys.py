@@ -29,6 +29,7 @@ _STATISTIC = re.compile(r"(^|_)(?:mean|avg|average|median|min|max)(?=_|$)")
 _OVER_CLASSES = re.compile(r"(?:^|_)(?:macro|micro|weighted)(?=_|$)")  # as f1_macro
 
 
+_SCALED = re.compile(r"scaled|normali[sz]ed|relative", re.I)  # beside scores as they are
 _PROSE = re.compile(r"(?:\S+\s+){9}\S|\S*/\S*\.\w+$")  # ten words, or the path of a file
 _NUMBERED = re.compile(r"\D*\d+").fullmatch  # the name of a run that only counts
 _PLACES = re.compile(r"rank|win|tie|loss|std|dev", re.I)  # in names of averages, no scores
@@ -56,6 +57,7 @@ def keys_of(g: Sheet) -> Keys:
         loose = word_of(name) not in WORDS["datasets"][:14]  # as Language, of programs
         if loose and likes(g.columns[name].coded[1]) == "strategy":
             g.roles[name] = "strategy"
+    _without_one(g)
     dataset, strategy = _named(g, "dataset"), _named(g, "strategy")
     repeat, fold = g.named("repeat"), g.named("fold")
     strategy += _settings(g, [*dataset, *strategy], strategy, [*repeat, *fold])
@@ -120,6 +122,17 @@ def keys_of(g: Sheet) -> Keys:
             raise g.refuse(text, *ways)
         scores = (left[0],)
     return Keys(tuple(dataset), tuple(strategy), tuple(repeat), tuple(fold), scores)
+
+
+def _without_one(g: Sheet) -> None:
+    """Leave out a collection that is the same in all rows, of which each column is a dataset."""
+    whole = [x for x in g.named("dataset") if g.n_of(x) == 1 < g.n]
+    models = g.named("strategy")
+    alike = [x for x in g.columns if same_metric(measure_in(x, g.metric), g.metric)]
+    alike = [x for x in alike if g.columns[x].is_number and not is_summary(x)]
+    if g.metric and whole == g.named("dataset") and models and not g.asked.chosen:
+        if len(alike) > _FEWEST and g.metric not in g.columns and g.is_key(models):
+            g.drop(whole, f"{g.columns[whole[0]].labels()[0]} throughout" if whole else "")
 
 
 def _may_differ(g: Sheet, name: str) -> bool:
@@ -229,6 +242,9 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
         bare = [x for x in numbers if g.roles[x] not in least and bare_word(x) == word_of(wanted)]
         levels = {x: map(word_of, x.split(" / ")) for x in numbers if g.levels is not None}
         bare = bare or [x for x, names in levels.items() if word_of(wanted) in names]
+        if len(bare) > 1 and g.named("dataset") and g.named("strategy"):
+            raw = [x for x in bare if not _SCALED.search(x)]
+            bare = raw if len(raw) == 1 else bare
         if len(bare) == 1:
             return bare
         ends = [role_of(x.rpartition(" / ")[2]) for x in bare if g.levels is not None]

@@ -33,7 +33,7 @@ _PATH = re.compile(r"(?:[a-zA-Z]:)?[/\\]").match  # of a folder or a file
 _NEW = 1.1  # times the rows' names that a setting makes of them
 _SPARSE = 0.8  # share of rows with a name of their own, from which nothing is compared
 _CROSSED, _FILLED = 0.95, 0.8  # shares of the cells with a row: of both keys, and nearly so
-_RUNS = 3  # rows of each cell, as many of all, from which they are repeats
+RUNS = 3  # rows of each cell, as many of all, from which they are repeats
 _NAMED = 1000  # rows, of which a question names strategies, or differences are looked for
 _APART, _MOST_WAYS = 3, 4  # settings that are of either key by themselves; ways in a question
 _ALONE = "has hardly more than one row, so nothing can be compared"
@@ -192,7 +192,8 @@ def _other_key(
         free = [x for x in free if part_by_name(x) != side] if len(free) > 1 else free
         keyed = [x for x in free if g.is_key([*known, x, *more])]
         found = (keyed or free)[:1] if len(keyed) == 1 or len(free) == 1 else []
-        found = [FILE] if FILE in free else found  # who named the files named what differs
+        files = [x for x in free if x.startswith(FILE)]  # who named these named what differs
+        found = files if len(files) == 1 else found
         if not found:
             if not free and strategy:
                 return [], strategy
@@ -221,7 +222,7 @@ def _other_key(
             text = f"{quoted(names, ' and ')} may both name strategies, or one the datasets"
             swapped = (_told(x) for x in ((found, strategy), (strategy, found)))
             raise g.refuse(text, *swapped, {"strategy": names})
-        sparse = found != [FILE] and g.n < _FULL * g.n_of(*strategy) * g.n_of(*found)
+        sparse = found != files and g.n < _FULL * g.n_of(*strategy) * g.n_of(*found)
         if strategy and (key or sparse):
             text = f"{quoted(found)} may name the datasets, or be a part of the strategies"
             free = [x for x in g.named("") if x not in names and not g.columns[x].is_number]
@@ -233,7 +234,7 @@ def _other_key(
             case &= g.n_of(*strategy) * g.n_of(*found) == g.n
             g.choose(text, known_as if key else known_as[::-1], sure=key and not case)
             return [], names
-        told = part_by_name(found[0]) or likes(g.columns[found[0]].coded[1]) or found == [FILE]
+        told = part_by_name(found[0]) or likes(g.columns[found[0]].coded[1]) or found == files
         if strategy and not told:  # another part of a method, perhaps
             g.others.append(g.asked.with_columns(strategy=names))
         return (dataset, found) if dataset else (found, strategy)
@@ -331,7 +332,7 @@ def _tell_apart(
     crossed = bool(settings) and _is_crossed(g, dataset, strategy, settings)
     if crossed or (dataset and strategy and not settings):
         sizes = np.bincount(pd.factorize(g.label([*keys, *settings]))[0])
-        if sizes.min() == sizes.max() >= _RUNS:
+        if sizes.min() == sizes.max() >= RUNS:
             parts = [([*dataset, *settings], strategy), (dataset, [*strategy, *settings])]
             ways = [_told(x) | {"repeat": "rows"} for x in parts[: 1 + crossed]]
             g.choose("", ways, sure=True)
@@ -451,6 +452,10 @@ def _as_part(
     ):
         return _finer(g, strategy, chosen), dataset, repeat
     several = shared and bool(dataset) and g.n_of(*dataset) > 1
+    of_data = [x for x in chosen if several and all(g.fixes([x], y) for y in dataset)]
+    if len(of_data) == 1 < len(chosen):  # the others are of either
+        finer = _finer(g, dataset, of_data)
+        return _tell_apart(g, finer, strategy, repeat, g.named("fold"), score)
     if several and len(chosen) <= 3 and all(g.fixes(chosen, name) for name in dataset):
         return strategy, _finer(g, dataset, chosen), repeat
     crossed = _is_crossed(g, dataset, strategy, chosen)
@@ -461,6 +466,8 @@ def _as_part(
     (first, (own, others)), (second, _) = ways[:2]
     counts = [x for x in chosen if _counts(g, x)]  # perhaps repeats, where no dataset is named
     full = first >= _CROSSED and second < _FILLED and not whole
+    called = {x: kind for x in chosen if (kind := part_by_name(x))}
+    full &= all(x in (own, others)[kind != "dataset"] for x, kind in called.items())
     if full and not steps and (dataset or not counts):
         return others, own, repeat
     kinds = {x: part_by_name(x) for x in chosen}

@@ -203,7 +203,8 @@ def same_metric(one: str, other: str) -> bool:
     """Return whether two names are those of one metric, whatever part of the data it is of."""
     name, _, short = one.lower().partition("(")
     same = other.lower() == short.rstrip(")") == "".join(x[0] for x in re.findall(r"\w+", name))
-    if word_of(one) == word_of(other) or same:
+    letters = [re.sub(r"[\W_]", "", x.lower()) for x in (one, other)]
+    if letters[0] == letters[1] or same:  # of mAU-ROC_I, too, whose I was printed small
         return bool(one.strip())
     a, b = usual_name(one), usual_name(other)
     return a is not None and b is not None and {a.metric, b.metric} in ({a.metric}, _TOP1)

@@ -79,6 +79,27 @@ def joined(
     )
 
 
+def joined_across(readings: Mapping[int, Reading], headings: Sequence[str]) -> Reading | None:
+    """Return readings of tables of the same datasets, each with strategies of its own, as one.
+
+    Headings name the strategies of tables of one, and tell apart those of the same name in others.
+    """
+    each = list(readings.values())
+    shared = set.intersection(*({*x.dataset} for x in each)) if each else set()
+    if 2 * len(shared) < max((len({*x.dataset}) for x in each), default=1):
+        return None
+    together = joined({n: _turned(x) for n, x in readings.items()}, headings)
+    return replace(_turned(together), sources={}) if together else None
+
+
+def _turned(reading: Reading) -> Reading:
+    """Return a reading with strategies in place of datasets, and datasets in that of strategies."""
+    names = dict(reading.names)
+    names["dataset"], names["strategy"] = names["strategy"], names["dataset"]
+    one, two = reading.strategy, reading.dataset
+    return replace(reading, dataset=one, strategy=two, names=names, sources={})
+
+
 def _without_totals(readings: Mapping[int, Reading]) -> list[int]:
     """Return the places of readings without those whose cells all stand in several others."""
     parts = [(x.dataset, x.strategy, np.nan_to_num(x.score)) for x in readings.values()]

@@ -35,6 +35,7 @@ ONE = "this dataset"  # its name, where no column has one
 _LOOKED_AT = 300  # names
 _LONGEST = 200  # letters of a word that an error shows whole
 _KNOWN = 0.34  # share of names that are known, from which they tell what they name
+_RUNS = 3  # from which numbers of nested levels are those of runs
 _MANY = 4  # columns that differ in their last word
 _LIKE = 10  # times, within which a number is like others
 _EXAMPLES, _EXAMPLE = 3, 20  # cells of each column that a question shows, and their letters
@@ -149,6 +150,7 @@ class Reading:
 
 
 _RIGHT = re.compile("correct|right|pass|success|solve|hit|match|accura", re.I)  # names of flags
+_NO_PARTS = {"subset": "dataset", "set": "dataset", "split": "fold"}  # of columns without parts
 _TRAINED = re.compile(r"(?:pre_?)?train(?:ed|ing)?_|upstream_").match  # on other data
 _END = re.compile(r"(?:^|[\W_])(?:low|lower|upper|high)(?:[\W_]|$)", re.I)  # of an interval
 _LIMIT = re.compile(r"(?:^|[\W_])(?:min|max)(?:[\W_]|$)", re.I)  # of runs, and no spread either
@@ -255,6 +257,10 @@ class Sheet:
             if numbered or (name.startswith(FILE) and column.unit):  # as 410m, of a model
                 texts = column.labels()  # numbers that are names
                 self.columns[name], self.roles[name] = Column(name, texts=texts), ""
+            files = [str(x) for x in self.columns[name].coded[1]] if name.startswith(FILE) else []
+            own = any(same_metric(x, self.metric) for x in files)
+            if len(files) > 1 and own and 2 * sum(map(bool, map(usual_name, files))) > len(files):
+                self.roles[name] = "metric"
         self.given = list(self.columns)
         self.asked = asked = replace(asked, columns=self._spelled_out(asked.columns))
         for role, chosen in asked.columns.items():
@@ -280,6 +286,7 @@ class Sheet:
             if usual and (most or all(x in usual or role_of(x) in least for x in labels)):
                 self.roles[name] = "metric"
                 self.columns[name] = Column(name, texts=np.array(labels, dtype=object))
+        self._number_levels(grid.unnamed)
         self._pair_spreads()
         self._shorten_files()
         self._set_trained_on()
@@ -333,6 +340,14 @@ class Sheet:
             ends = [x for x in (first, *more) if _END.search(x)]
             self.drop(ends, "an end of an interval")
             self.drop([first, *more], "a spread")
+
+    def _number_levels(self, levels: Sequence[str]) -> None:
+        """Take a level of nested names that counts 0, 1, 2, ... for repeats, beside two others."""
+        names = {x: [str(y) for y in self.columns[x].coded[1]] for x in levels}
+        counts = [x for x, each in names.items() if {*each} == {*map(str, range(len(each)))}]
+        free = [x for x in names if self.roles[x] == "" and x not in counts and len(names[x]) > 1]
+        if len(counts) == 1 and len(free) > 1 and len(names[counts[0]]) >= _RUNS:
+            self.roles[counts[0]] = self.roles[counts[0]] or "repeat"
 
     def _shorten_files(self) -> None:
         """Leave out of names of files the dataset that another column has, of each row."""
@@ -402,7 +417,7 @@ class Sheet:
             link = len(names) == 1 and names < {*word_of(column.name).split("_")}
             return "size" if link else role
         if role == "part" and not {*map(part_in, column.coded[1])} <= {*PARTS, ""}:
-            role = {"subset": "dataset", "split": "fold"}.get(word_of(column.name), "")
+            role = _NO_PARTS.get(word_of(column.name), "")
         texts = role == "fold" and not column.is_number
         if texts and {*map(part_in, column.coded[1])} <= {*PARTS, ""}:
             return "part"

@@ -96,6 +96,9 @@ def of_one_dataset(g: Sheet, keys: Keys) -> Keys:
     if keys.strategy and scores and g.roles[scores[0]] == "score" and word_of(scores[0]) != "score":
         return replace(keys, scores=tuple(scores), single=True)  # of AutoGluon, its `score_test`
     measured = [x for x in numbers if same_metric(measure_in(x) or without_unit(x), g.metric)]
+    total = any(is_summary(part) for x in scores for part in re.split(r"[\W_]+", x))
+    if total and len(measured) > max(2, 2 * len(scores)):
+        return keys  # of many datasets, and over them
     parts = {x: {bare_word(x), without_unit(x), *x.split(" / ")} for x in scores}
     own = [x for x in scores if any(same_metric(part, g.metric) for part in parts[x])]
     others = [x for x in numbers if x not in own and may_score(g, x) and g.n_of(x) > 1]
@@ -105,6 +108,9 @@ def of_one_dataset(g: Sheet, keys: Keys) -> Keys:
     others = [x for x in others if not (keys.strategy and x in sized)]  # as train_time_min
     if len(measured) == 1 and _beside_others(g, measured[0], others):
         scores, others = measured, []
+    said = [x for x in own if usual_name(x) is None and same_metric(x, g.metric)]
+    if keys.strategy and said == [*scores]:  # no dataset has the name of the metric
+        others = []
     _check_prefixes(g, scores, numbers)
     kinds = {usual.metric for x in numbers if (usual := usual_name(bare_word(x)))}
     if len(kinds) > (1 if own else max(1, len(others))):  # what stands beside metrics is another

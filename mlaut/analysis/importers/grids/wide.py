@@ -1,7 +1,8 @@
 """The reading of a table with a column for each strategy, or for each dataset."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, permutations
 
 import numpy as np
@@ -22,7 +23,7 @@ from mlaut.analysis.importers.grids.columns import (
 )
 from mlaut.analysis.importers.grids.forms.grid import FILE
 from mlaut.analysis.importers.grids.keys import Keys, sources_by_dataset
-from mlaut.analysis.importers.grids.long import FOLDER, UNNAMED, doubled_rows
+from mlaut.analysis.importers.grids.long import FOLDER, RUNS, UNNAMED, doubled_rows
 from mlaut.analysis.importers.grids.names import (
     DURING,
     MEAN,
@@ -44,6 +45,7 @@ from mlaut.errors import AnalysisError, some_of
 from mlaut.markup import counted
 
 _STATISTICS = r"(?:^|\W)(?:min|max|median|mean|std|sd|count|\d+%|iqr|mode|var)\W*$"  # of a summary
+_CASES = 5  # times as many names as files, from which they may be cases
 _LAST_ROWS = 3  # without a name, from which they are no averages
 _ROWS = 5  # from which the best of the others in each is no accident
 _CROSSED = 0.5  # share of the cells with a row, from which a column may name datasets
@@ -74,7 +76,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     again = _repeats(g, [*rows, *repeat, *fold])
     g.keep(~again, f"{counted(int(again.sum()), 'row')} equal to another in all cells")
     _columns_by_value(g, rows, kind)
-    if g.asked.columns.get("repeat") == ("rows",):
+    if g.asked.columns.get("repeat") == ("rows",) or (not (repeat or fold) and _runs(g, rows)):
         repeat = g.number_rows(rows)
     if g.asked.columns.get("fold") == ("rows",):
         fold = g.number_rows(rows)
@@ -247,7 +249,14 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         if said.get(kind) == ("rows",) or said.get(other) == ("columns",):
             return rows, kind, ""
     kind, why = _way_round(g, rows)
+    _check_cases(g, rows, kind)
     return _finer(g, rows, kind, texts, more), kind, f" ({why})"
+
+
+def _runs(g: Sheet, rows: Sequence[str]) -> bool:
+    """Return whether each name has as many rows as any other, which are its runs."""
+    sizes = np.bincount(g.columns[rows[0]].coded[0]) if len(rows) == 1 else np.zeros(1)
+    return len(sizes) > 1 and bool(sizes.min() == sizes.max() >= RUNS)
 
 
 def _repeats(g: Sheet, names: Sequence[str]) -> np.ndarray:
@@ -274,8 +283,18 @@ def _check_mean(g: Sheet, rows: list[str], kind: str) -> None:
         raise g.refuse(text + across, {right: rows}, {kind: rows})
 
 
+def _check_cases(g: Sheet, rows: list[str], kind: str) -> None:
+    """Raise an error where rows of each file, of one strategy, have names of their own."""
+    files = [x for x in rows if x.startswith(FILE)]
+    cases = [x for x in rows if x not in files and g.n_of(x) > _CASES * g.n_of(*files)]
+    if kind == "strategy" and files and cases:
+        text = f"{quoted(cases)} may name cases ({g.n_of(*cases)}) of each {quoted(files)}"
+        raise g.refuse(text, {"strategy": files, "repeat": cases}, {"strategy": rows})
+
+
 def _check_files(g: Sheet, rows: list[str], kind: str) -> None:
     """Raise an error where names of files tell the rows of datasets apart, as of strategies."""
+    _check_cases(g, rows, kind)
     named = [x for x in rows if x != FILE]
     scored = [x for x in g.columns if may_score(g, x)]
     if kind == "dataset" and FILE in rows and named and scored and likes(scored) != "strategy":
@@ -642,8 +661,9 @@ def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
             text = f"only {quoted(own[:4], ', ')} have {g.metric} in their names"
             raise g.refuse(text, {"score": own})
         g.drop(rest, f"not of {g.metric}")
-        bare = measures_of(own, g.metric) if g.levels is not None else None
-        return own, {short[x]: base for x, base in bare[0].items()} if bare else {}
+        found = measures_of(own, g.metric)
+        if found is None or g.levels is not None:
+            return own, {short[x]: base for x, base in found[0].items()} if found else {}
     if found is None:
         return columns, {name: x for x, name in short.items()}
     kept, others, metric, ask = found
@@ -651,11 +671,22 @@ def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
         none = f", and none is of {g.metric}" if g.metric else ""
         text = f"its columns are of several metrics ({some_of(ask)}){none}, so say which one"
         raise g.refuse(text, *({"metric": x} for x in ask[:3]))
-    for what, names in others.items():
+    for what, names in (others | _twins_of(kept)).items():
         g.drop([short[x] for x in names], f"of {what}")
+    over = [short[x] for x, base in kept.items() if is_summary(base) and short[x] in g.columns]
+    g.drop(over if len(over) < len(kept) else [], "by its name a summary")
+    kept = {x: base for x, base in kept.items() if short[x] in g.columns}
     g.metric = g.metric or metric
     renamed = {short[x]: base for x, base in kept.items()}
     return list(renamed), renamed
+
+
+def _twins_of(kept: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the columns of a further word, as ``ami_rare``, if nearly all others have such one."""
+    ends = [x.rpartition("_") for x in kept.values()]
+    words = Counter(end for base, _, end in ends if base in kept.values())
+    more = [end for end, n in words.items() if n > 1 and 2 * (n + 1) >= len(kept)]
+    return {end: [x for x, base in kept.items() if base.endswith(f"_{end}")] for end in more}
 
 
 def _drop_average_rows(g: Sheet, rows: list[str], columns: list[str]) -> None:

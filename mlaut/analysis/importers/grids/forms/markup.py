@@ -69,7 +69,7 @@ def markdown_tables(text: str) -> Iterator[Printed]:
                 end += 1
             each = (line, *(row for row in lines[at + 2 : end] if not _RULE.fullmatch(row)))
             found.append((above, label, [_bars(row) for row in each]))
-            at, label = end, ""
+            at, label = end - 1, ""
         at += 1
     paths = [tuple(x for level, x in above if level == int(level)) for above, _, _ in found]
     names, pairs = _with_parents(paths), [*zip(paths, (x for _, x, _ in found), strict=True)]

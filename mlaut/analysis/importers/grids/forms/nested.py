@@ -33,6 +33,9 @@ def grid_of_object(content: Any) -> Grid:
     content = _over_folds(content, tested := dict[str, None]())
     place = "fold" if tested else "repeat"
     note = (*note, *(f"`{x}`" for x in tested))
+    while type(content) is dict and (inner := _only_rows(content)):
+        note = (*note, *(f"`{x}`" for x in content if x != inner))
+        content = content[inner]
     named = (
         [x for x, inner in content.items() if named_rows(inner)] if type(content) is dict else []
     )
@@ -78,6 +81,14 @@ def named_rows(content: Any) -> bool:
     return len(rows) > 1 and all(
         isinstance(row, dict) and any(isinstance(x, str) for x in row.values()) for row in rows
     )
+
+
+def _only_rows(content: dict[Any, Any]) -> str:
+    """Return the name of the only part with lists of rows by name, if the others have none."""
+    each = {
+        x: y for x, y in content.items() if type(y) is dict and any(map(named_rows, y.values()))
+    }
+    return next(iter(each)) if len(each) == 1 and not any(map(named_rows, content.values())) else ""
 
 
 def _in_rows(content: Any) -> Any:

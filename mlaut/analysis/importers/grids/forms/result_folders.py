@@ -18,6 +18,8 @@ from mlaut.files_io.kinds import PICKLES
 from mlaut.files_io.safe_files.plain_files import strict_json
 from mlaut.files_io.tables.tables import stem_of
 
+_OUTPUT = {"result", "results", "out", "output", "eval", "log"}
+
 
 def tables_of_folder(folder: Path, read: Callable[[Path], list[Grid]]) -> list[Grid]:
     """Return the rows of all files of a folder, with columns of what the names of files tell.
@@ -36,7 +38,7 @@ def tables_of_folder(folder: Path, read: Callable[[Path], list[Grid]]) -> list[G
         except (AnalysisError, DataError, ValueError):
             grids = []
         if len(grids) == 1 and grids[0].table.columns.nlevels == 1:
-            tables[file] = grids[0].table
+            tables[file] = _headed(grids[0].table)
             notes |= dict.fromkeys(grids[0].left)
         else:
             several |= {file: grids} if grids else {}
@@ -64,6 +66,14 @@ def tables_of_folder(folder: Path, read: Callable[[Path], list[Grid]]) -> list[G
     left += [x.relative_to(folder).as_posix() for x in tables if not any(x in y for y in kinds)]
     note = (*notes, *[f"files {some_of(left)} (not one table)"] * bool(left))
     return [_together({x: tables[x] for x in kind}, folder, note) for kind in kinds]
+
+
+def _headed(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a column of numbers, the first of which was taken for its name, with a name."""
+    first = str(table.columns[0])
+    if table.shape[1] > 1 or not re.fullmatch(r"[+-]?\d*\.?\d+(?:e[+-]?\d+)?", first, re.I):
+        return table
+    return pd.DataFrame({"score": [float(first), *table.iloc[:, 0]]})
 
 
 def _head(grid: Grid) -> tuple[str, ...]:
@@ -150,6 +160,25 @@ def _parts_of_names(paths: list[Path]) -> list[dict[str, str]]:
         if cross and math.prod(sizes) == len(rows):
             names = [_name_of_level(level, i) for i, level in enumerate(levels, 1)]
             return [dict(zip(names, row, strict=True)) for row in rows]
+        if len(levels) == 1 and (around := _around_shared(["/".join(way) for way in ways])):
+            return around
         if len(levels) == 1 and all(size == len(ways) for size in sizes):
             return [{FILE: row[0]} for row in rows]
     return [{FILE: "/".join(way)} for way in ways]
+
+
+def _around_shared(stems: list[str]) -> list[dict[str, str]]:
+    """Return what stands before and behind the word ``results`` or ``seed`` of all names.
+
+    As numbers behind it are of runs, ``iris-results-42`` is of run 42.
+    """
+    words = set.intersection(*({*re.split(r"[\W_]+", x)} for x in stems))
+    for word in sorted(x for x in words if role_of(x) in RUNS or x.lower() in _OUTPUT):
+        split = re.compile(rf"(.+?)[\W_]+{word}[\W_]+(.+)")
+        parts = [(x[1], x[2]) for x in map(split.fullmatch, stems) if x]
+        before, behind = {x for x, _ in parts}, {x for _, x in parts}
+        if 1 < len(before) < len(stems) > len(behind) > 1 and len(parts) == len({*parts}):
+            run = word if role_of(word) in RUNS else "run"
+            name = run if all(map(str.isdigit, behind)) else f"{FILE} part 2"
+            return [{f"{FILE} part 1": x, name: y} for x, y in parts]
+    return []
