@@ -21,7 +21,7 @@ from mlaut.analysis.importers.by_plugin import (
     tables_of_plugins,
 )
 from mlaut.analysis.importers.grids.building import results_of_reading
-from mlaut.analysis.importers.grids.cells import plain
+from mlaut.analysis.importers.grids.cells import WORDS, plain
 from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.forms.files import grids_of
 from mlaut.analysis.importers.grids.forms.framing import is_score
@@ -212,6 +212,9 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:
         return _left_out(together, len(grids) - len(ones), asked, next(iter(ones)))
     if together := _of_methods(grids, asked, wanted):
         return _left_out(together, len(grids) - len(wanted), asked, min(wanted))
+    titled = {n for n in many if n in wanted and _is_title(grids[n - 1].name, asked.metric)}
+    if len(titled) == 1 and len(many) > 1:  # of nothing else than the metric
+        wanted, ones = titled, {n: readable[n] for n in titled}
     others = [[*map(str, x.table)] for x in grids if not _other_measure(x, asked.metric)]
     doubted = {*answers} & wanted if wanted else {*answers}  # tables that may be meant as well
     sizes = {n: grids[n - 1].table.size for n in wanted}
@@ -235,6 +238,9 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:
         words = asked.with_columns(table=_ALL)
         chooses[:0] = parts or [(words, _of_all(grids, ones, words))]
     chooses[:0] = _same_rows(grids, answers, asked)
+    whole = any(x.table == _ALL for x, _ in chooses)
+    if not (wanted or whole) and (of_methods := _of_methods(grids, asked, {*readable})):
+        chooses[:0] = [(asked.with_columns(table=_ALL), of_methods)]
     more = [x for n in answers if n in doubted or not chooses for x in answers[n]]
     answered = [*chooses, *more][:_ANSWERS]
     shown_too = {int(x.table) for x, _ in answered if x.table.isdigit()}
@@ -269,6 +275,12 @@ def _of_methods(grids: Sequence[Grid], asked: Asked, wanted: set[int]) -> Readin
     heads = [grids[n - 1].name for n in found]
     whole = len(found) == len(wanted) and tells_datasets(heads, asked.metric)
     return joined_across(found, heads) if whole else None
+
+
+def _is_title(heading: str, metric: str) -> bool:
+    """Return whether a heading has the metric and no other word than such as "comparison"."""
+    words = [x for x in re.split(r"[\W_]+", heading.lower()) if x not in WORDS["titles"]]
+    return bool(metric) and same_metric(" ".join(words), metric)
 
 
 def _called(grids: Sequence[Grid], chosen: str) -> set[int]:
@@ -372,7 +384,8 @@ def _together(grids: Sequence[Grid], asked: Asked) -> Grid:
 
 def _of_all(grids: Sequence[Grid], readable: Mapping[int, Reading], asked: Asked) -> Reading:
     """Return what all tables say: those of the same strategies, or those of the same columns."""
-    if together := joined(readable, [grids[n - 1].name for n in readable], strict=False):
+    together = joined(readable, [grids[n - 1].name for n in readable], strict=False)
+    if together := together or _of_methods(grids, asked, {*readable}):
         return _left_out(together, len(grids) - len(readable), asked, next(iter(readable)))
     reading = read_grid(_together(grids, asked), asked)
     if any(x.startswith(f"`{_HEADING}") for x in reading.unused):

@@ -84,6 +84,8 @@ def _gift_eval(path: Path) -> pd.DataFrame:
     config = path.with_name("config.json")
     declared = next(objects(config)).get("testdata_leakage") if config.is_file() else ""
     rows = read_table(path).drop(columns="num_variates", errors="ignore")
+    if not any(str(x).startswith("eval_metrics/") for x in rows):
+        raise LookupError(path)  # of others that call a file so
     # Two files name other models than their folders do.
     return rows.assign(strategy=path.parent.name, contaminated=str(declared).lower() == "yes")
 

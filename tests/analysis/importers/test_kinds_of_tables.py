@@ -114,7 +114,7 @@ def test_a_dataset_of_another_measure_is_asked_about(more, text, tmp_path):
             "`Time, s` is the metric",
         ),
         (
-            pd.DataFrame({"Model": ["a", "b"], "BLEU-4": [4.5, 4], "CIDEr": [15.5, 14]}),
+            pd.DataFrame({"Model": ["a", "b"], "BLEU-4": [4.5, 4], "Zeta": [15.5, 14]}),
             "`BLEU-4` is the metric",
         ),
         (

@@ -130,9 +130,9 @@ def _without_one(g: Sheet) -> None:
     models = g.named("strategy")
     alike = [x for x in g.columns if same_metric(measure_in(x, g.metric), g.metric)]
     alike = [x for x in alike if g.columns[x].is_number and not is_summary(x)]
-    if g.metric and whole == g.named("dataset") and models and not g.asked.chosen:
-        if len(alike) > _FEWEST and g.metric not in g.columns and g.is_key(models):
-            g.drop(whole, f"{g.columns[whole[0]].labels()[0]} throughout" if whole else "")
+    alone = bool(whole) and whole == g.named("dataset") and bool(models) and g.is_key(models)
+    if alone and len(alike) > _FEWEST and g.metric not in g.columns and not g.asked.chosen:
+        g.drop(whole, f"{g.columns[whole[0]].labels()[0]} throughout")
 
 
 def _may_differ(g: Sheet, name: str) -> bool:

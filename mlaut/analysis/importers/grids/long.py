@@ -183,11 +183,20 @@ def _other_key(
     if not known and len(texts) > 2:  # what follows from another describes it
         free = [x for x in texts if not any(g.fixes([y], x) for y in texts if y != x)]
         texts = free if len(free) > 1 else texts
+    files = [x for x in texts if x.startswith(FILE)]
+    kinds = [likes(g.columns[x].coded[1]) for x in files]
+    if not known and len(files) == 2 and [*filter(None, kinds)] in (["dataset"], ["strategy"]):
+        one, two = files if kinds in (["dataset", ""], ["", "strategy"]) else files[::-1]
+        return [one], [two]
     if not known:  # what names each row by itself leaves nothing to compare
         named = [x for x in g.columns if not g.columns[x].is_number and g.is_key([x, *more])]
         texts = named[:1] if {*named} & {*texts} else texts
     if known:
         free = [x for x in texts if g.roles[x] == ""] or texts
+        finest = [x for x in free if strategy and all(g.fixes([x], y) for y in free)]
+        if len(finest) == 1 < len(free):  # what follows from it describes it
+            g.others.append(g.asked.with_columns(dataset=next(x for x in free if x not in finest)))
+            free = finest
         side = "strategy" if strategy else "dataset"
         free = [x for x in free if part_by_name(x) != side] if len(free) > 1 else free
         keyed = [x for x in free if g.is_key([*known, x, *more])]
@@ -466,12 +475,12 @@ def _as_part(
     (first, (own, others)), (second, _) = ways[:2]
     counts = [x for x in chosen if _counts(g, x)]  # perhaps repeats, where no dataset is named
     full = first >= _CROSSED and second < _FILLED and not whole
-    called = {x: kind for x in chosen if (kind := part_by_name(x))}
-    full &= all(x in (own, others)[kind != "dataset"] for x, kind in called.items())
+    kinds = {x: part_by_name(x) for x in chosen}
+    full &= all(x in (own, others)[kinds[x] != "dataset"] for x in chosen if kinds[x])
     if full and not steps and (dataset or not counts):
         return others, own, repeat
-    kinds = {x: part_by_name(x) for x in chosen}
-    if crossed:  # strategies are compared at the same values
+    free = [x for x in chosen if not kinds[x] and g.columns[x].is_number]
+    if crossed and not (dataset and len(free) > 1):  # strategies are compared at the same values
         kinds = {x: kind or "dataset" for x, kind in kinds.items()}
     each = [way for _, way in ways]
     named = [way for way in each if all(x in way[kinds[x] != "dataset"] for x in chosen)]

@@ -21,6 +21,7 @@ _KEYS = {x: f"{x}s" for x in _ROLES} | {"strategy": "strategies"}
 
 _ERROR = re.compile(r"(?:^|_)(?:standard|std)_(?:error|err|deviation|dev)(?:_|$)")
 PER_TIME = re.compile(r"_per_(?:s|sec|second|min|minute|h|hour)$")
+_CORNER = re.compile(r"\s*([^/\\|]+?)\s*(?:[/\\|]|\b(?:vs\.?|and)\b)")  # names rows and columns
 _TOP1 = {"accuracy", "acc1"}
 _WORD = 4  # letters up to which a known name must be a word of its own
 _ALONE = {True: r"(?<![a-z])%s(?![a-z])", False: "%s"}
@@ -88,7 +89,8 @@ def role_of(name: str) -> str:
     ['size', 'average', 'spread', 'repeat']
     """
     shown = _OF_TRACKERS.sub("", plain(name))
-    corner = re.match(r"\s*([^/\\|]+?)\s*(?:[/\\|]|\b(?:vs\.?|and)\b)", shown)
+    corners = (_CORNER.match(x) for x in (re.sub("[*_`]", "", name), shown))
+    corner = next(filter(None, corners), None)
     if corner and role_of(corner[1]) in ("dataset", "strategy"):
         return role_of(corner[1])
     word = word_of(_IN_CAMEL.sub("_", without_unit(shown))).strip("_")

@@ -242,7 +242,7 @@ def _choose_metric_rows(g: Sheet) -> None:
         g.metric = g.metric or kept
         del g.columns[name]
         across = [x for x in numbers if g.roles[x] in ("", "average") or usual_name(x)]
-        own = name.startswith(FILE) and len(across) > 2 and any(map(usual_name, across))
-        if own and not g.asked.chosen:  # of one metric each by their files, not by their names
+        mixed = name.startswith(FILE) and len(across) > 2 and any(map(usual_name, across))
+        if mixed and not g.asked.chosen:  # of one metric each by their files, not by their names
             g.asked = g.asked.with_columns(score=across)
         g.keep(labels == kept, f"rows of {', '.join(x for x in kinds if x != kept)}")

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import permutations
+from itertools import permutations, takewhile
 
 import numpy as np
 import pandas as pd
@@ -140,7 +140,7 @@ def _measure_twice(each: Sequence[Reading]) -> bool:
     seen = set[tuple[object, ...]]()
     for reading in each:
         table = _table(reading).sort_index().dropna()
-        columns = {(*table.index, x.tobytes()) for x in table.to_numpy().T if np.ptp(x) > 0}
+        columns = {(*table.index, x.tobytes()) for x in table.to_numpy().T if len({*x}) > 1}
         if len(table) >= _LEAST and columns & seen:
             return True
         seen |= columns
@@ -173,12 +173,21 @@ def _without(reading: Reading, datasets: Collection[str]) -> Reading:
 
 
 def without_shared(headings: Sequence[str]) -> list[str]:
-    """Return headings without the parts that all begin or end with, unless nothing is left."""
+    """Return headings without the parts that all begin or end with, unless nothing is left.
+
+    Two and more words with which all begin are such a part: "Time and memory on".
+    """
     parts = [x.split(": ") for x in headings]
     for end in (0, -1):
         while min(map(len, parts), default=0) > 1 and len({x[end] for x in parts}) == 1:
             parts = [x[1:] if end == 0 else x[:-1] for x in parts]
-    return [": ".join(x) for x in parts]
+    headings = [": ".join(x) for x in parts]
+    ends = [re.sub(r" datasets?$", "", x) for x in headings]
+    shared = all(x != y for x, y in zip(ends, headings, strict=True))
+    words = [x.split(" ") for x in (ends if shared else headings)]
+    n = len([*takewhile(lambda x: len({*x}) == 1, zip(*words, strict=False))])
+    left = [" ".join(x[n:]) for x in words]
+    return left if n > 1 and all(re.search("[a-zA-Z]{2}", x) for x in left) else headings
 
 
 def tells_datasets(headings: Sequence[str], metric: str) -> bool:

@@ -257,9 +257,7 @@ class Sheet:
             if numbered or (name.startswith(FILE) and column.unit):  # as 410m, of a model
                 texts = column.labels()  # numbers that are names
                 self.columns[name], self.roles[name] = Column(name, texts=texts), ""
-            files = [str(x) for x in self.columns[name].coded[1]] if name.startswith(FILE) else []
-            own = any(same_metric(x, self.metric) for x in files)
-            if len(files) > 1 and own and 2 * sum(map(bool, map(usual_name, files))) > len(files):
+            if name.startswith(FILE) and self._names_metrics(name):
                 self.roles[name] = "metric"
         self.given = list(self.columns)
         self.asked = asked = replace(asked, columns=self._spelled_out(asked.columns))
@@ -340,6 +338,12 @@ class Sheet:
             ends = [x for x in (first, *more) if _END.search(x)]
             self.drop(ends, "an end of an interval")
             self.drop([first, *more], "a spread")
+
+    def _names_metrics(self, name: str) -> bool:
+        """Return whether files are called after metrics, and one of them after the wanted one."""
+        names = [str(x) for x in self.columns[name].coded[1]]
+        wanted = any(same_metric(x, self.metric) for x in names)
+        return wanted and 2 * sum(usual_name(x) is not None for x in names) > len(names) > 1
 
     def _number_levels(self, levels: Sequence[str]) -> None:
         """Take a level of nested names that counts 0, 1, 2, ... for repeats, beside two others."""

@@ -315,6 +315,7 @@ def _finer(
     else:
         texts = texts + [x for x in whole if g.roles[x] == "" and g.n_of(x) <= g.n / 2]
     texts = [x for x in dict.fromkeys(texts) if x not in rows]
+    texts.sort(key=lambda x: x.startswith("unnamed"))  # titles between rows
     sets = [[*rows, *c] for n in (1, 2, 3) for c in combinations(texts[:6], n)]
     if found := [c for c in sets if g.is_key([*c, *more])]:
         return found[0]

@@ -113,6 +113,8 @@ def _with_corner(rows: Rows) -> Rows:
 def framed(rows: Rows) -> pd.DataFrame:
     """Return rows of cells as a table; the first row, or two, or three, have its names."""
     width = max(map(len, rows))
+    over = [i > 0 and len(row) > 2 and len({*row}) == 1 for i, row in enumerate(rows)]  # titles
+    rows = [row[: 1 if title else None] for row, title in zip(rows, over, strict=True)]
     rows = [[*row, *[""] * (width - len(row))] for row in rows if any(row)]
     rows = _in_blocks(rows)
     width = len(rows[0])

@@ -200,7 +200,9 @@ def _ampersands(line: str) -> list[str]:
         cell = re.sub(
             r"\\multirow(?:\[[^\]]*\])?\{[^}]*\}(?:\[[^\]]*\])?\{[^}]*\}", "", cell.strip()
         )
-        wide = re.match(r"\{?\s*\\multicolumn\{(\d+)\}\{[^}]*\}\s*(.*)", cell, re.DOTALL)
+        wide = re.match(
+            r"\{?\s*\\multicolumn\{(\d+)\}\{(?:[^{}]|\{[^{}]*\})*\}\s*(.*)", cell, re.DOTALL
+        )
         cells += [wide[2].strip()] * int(wide[1]) if wide else [" ".join(cell.split())]
     return cells
 

@@ -33,9 +33,9 @@ def grid_of_object(content: Any) -> Grid:
     content = _over_folds(content, tested := dict[str, None]())
     place = "fold" if tested else "repeat"
     note = (*note, *(f"`{x}`" for x in tested))
-    while type(content) is dict and (inner := _only_rows(content)):
-        note = (*note, *(f"`{x}`" for x in content if x != inner))
-        content = content[inner]
+    while type(content) is dict and (only := _only_rows(content)):
+        note = (*note, *(f"`{x}`" for x in content if x != only))
+        content = content[only]
     named = (
         [x for x, inner in content.items() if named_rows(inner)] if type(content) is dict else []
     )
