@@ -208,7 +208,8 @@ def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:
     if len(exact) == 1 and exact <= {*readable} and "_" in word_of(asked.metric):  # of one column
         wanted, ones = exact, {n: x for n, x in readable.items() if n in exact}
     heads = without_shared([grids[n - 1].name for n in ones])
-    if tells_datasets(heads, asked.metric) and (together := joined(ones, heads)):
+    few = 2 * len(wanted - {*ones}) > len(ones)  # of those that name the metric
+    if not few and tells_datasets(heads, asked.metric) and (together := joined(ones, heads)):
         return _left_out(together, len(grids) - len(ones), asked, next(iter(ones)))
     if together := _of_methods(grids, asked, wanted):
         return _left_out(together, len(grids) - len(wanted), asked, min(wanted))

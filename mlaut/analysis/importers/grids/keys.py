@@ -59,6 +59,10 @@ def keys_of(g: Sheet) -> Keys:
             g.roles[name] = "strategy"
     _without_one(g)
     dataset, strategy = _named(g, "dataset"), _named(g, "strategy")
+    if strategy and g.n > 1 and not g.asked.chosen and all(g.n_of(x) == g.n for x in strategy):
+        links = [x for x in dataset if word_of(x) not in WORDS["datasets"] and g.n_of(x) == g.n]
+        g.roles |= dict.fromkeys(links, "property")  # such as those to the data of each run
+        dataset = [x for x in dataset if x not in links]
     repeat, fold = g.named("repeat"), g.named("fold")
     strategy += _settings(g, [*dataset, *strategy], strategy, [*repeat, *fold])
     texts = [x for x in g.columns if not g.columns[x].is_number and g.roles[x] == ""]

@@ -355,6 +355,12 @@ def _tell_apart(
     if settings:  # which mostly stand in front of their results
         text = text.partition("; no column")[0] + f"; they differ in {some_of(settings)}: if these "
         text += "are settings of strategies, and the rest are repeats"
+    during = len(settings) == 1 and DURING.search(word_of(settings[0])) is not None
+    if during and g.asked.columns.get("last") == (*settings,):
+        _keep_last(g, keys, settings[0])
+        return _tell_apart(g, dataset, strategy, repeat, fold, score)
+    if during:
+        raise g.refuse(f"rows of each run differ in `{settings[0]}`", {"last": settings})
     known = {"strategy": [*strategy, *settings]} if settings else {}
     known |= {"dataset": dataset} if dataset and settings else {}
     other = {"dataset": [*dataset, *settings], "strategy": strategy, "repeat": "rows"}

@@ -1,7 +1,9 @@
 """Meanings of columns by their names: a key, a score, a size, a spread, an average."""
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import takewhile
 
 from mlaut.analysis.importers.grids.cells import WORDS, plain
 from mlaut.analysis.scores.usual_names import usual_name
@@ -50,6 +52,11 @@ PARTS = {x: i for i, words in enumerate(WORDS["of_the_data"]) for x in words}
 def word_of(name: object) -> str:
     """Return the name of a column in small letters: ``Data set`` as ``data_set``."""
     return re.sub(r"[\s-]+", "_", str(name).strip().lower())
+
+
+def shared_start(names: Sequence[str]) -> str:
+    """Return the letters with which all names begin."""
+    return "".join(x[0] for x in takewhile(lambda x: len({*x}) == 1, zip(*names, strict=False)))
 
 
 def one_of_runs(name: str) -> str:

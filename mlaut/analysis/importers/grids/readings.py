@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from mlaut.analysis.importers.grids.columns import measure_in
-from mlaut.analysis.importers.grids.forms.grid import FILE, Grid
+from mlaut.analysis.importers.grids.forms.grid import FILE, ROW, Grid
 from mlaut.analysis.importers.grids.keys import keys_of
 from mlaut.analysis.importers.grids.long import read_long
 from mlaut.analysis.importers.grids.names import (
@@ -149,7 +149,7 @@ def _drop_index(g: Sheet) -> None:
 def _number_runs(g: Sheet) -> None:
     """Call a level without a name repeats, if it counts 0, 1, ... within what texts name."""
     texts = [x for x in g.columns if not g.columns[x].is_number]
-    levels = [x for x in g.columns if x.startswith("unnamed") and x not in texts]
+    levels = [x for x in g.columns if x.startswith(("unnamed", ROW)) and x not in texts]
     chosen = {x for names in g.asked.columns.values() for x in names}
     for name in levels[:1] if texts and levels and levels[0] not in chosen else []:
         runs = sorted({*g.columns[name].numbers.tolist()})

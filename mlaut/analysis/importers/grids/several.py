@@ -16,6 +16,7 @@ from mlaut.analysis.importers.grids.names import PARTS, is_summary, same_metric
 from mlaut.analysis.importers.grids.sheet import Reading
 from mlaut.analysis.scores.usual_names import usual_name
 
+_APART = 5.0  # times, from which scores of the same datasets are not of one measure
 _LEAST = 4  # strategies from which equal means are no accident
 
 
@@ -41,8 +42,13 @@ def joined(
         return None
     plain = all(x.repeat is None and x.fold is None and not x.sources for x in each)
     most = max(({*x.strategy} for x in each), key=len, default=set())
-    apart = [i for i, x in enumerate(each) if len(most & {*x.strategy}) < max(2, len(most) / 2)]
-    same = not (strict and apart)
+    of_tables = Counter(name for x in each for name in {*x.strategy})
+    shared = sum(n > 1 for n in of_tables.values()) > 1
+    single = shared and all(len({*x.dataset}) == 1 for x in each)
+    single &= len({*headings}) == len(each)
+    least = 1 if single else max(2, len(most) / 2)  # headings are datasets then
+    apart = [i for i, x in enumerate(each) if len(most & {*x.strategy}) < least]
+    same = not (strict and len(apart) > single * len(each) / 4)
     over += [f"{headings[i]!r} (few of the strategies)" for i in apart]
     each = [x for i, x in enumerate(each) if i not in apart]
     headings = [x for i, x in enumerate(headings) if i not in apart]
@@ -53,6 +59,9 @@ def joined(
     twins = len({*names}) < len(names)
     alone = twins and len(names) == len(each)
     if len(rows) < len(each) or (twins and (not all(headings) or len({*headings}) < len(headings))):
+        return None
+    sizes = [np.nanmedian(np.abs(x.score)) for x in each]
+    if twins and not alone and max(sizes) > _APART * min(sizes):  # of other measures
         return None
     if twins and not alone and 1 < len({x.rpartition(": ")[2] for x in headings}) < len(headings):
         return None

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 from typing import Self
 
 import numpy as np
@@ -24,6 +23,7 @@ from mlaut.analysis.importers.grids.names import (
     part_in,
     role_of,
     same_metric,
+    shared_start,
     word_of,
 )
 from mlaut.analysis.results.results import Results
@@ -309,7 +309,7 @@ class Sheet:
         for role, names in way.columns.items():
             said = {x for other, more in columns.items() if other != role for x in more}
             rest = [x for x in self.given if x not in said]
-            start, end = _shared(names), _shared([x[::-1] for x in names])[::-1]
+            start, end = shared_start(names), shared_start([x[::-1] for x in names])[::-1]
             patterns = (f"{start}*", f"*{end}", f"{start}*{end}")
             if len(names) >= _MANY:
                 fits = (x for x in patterns if fitting_of(x, rest) == [*names])
@@ -585,11 +585,6 @@ def fitting_of(pattern: str, names: Iterable[str]) -> list[str]:
     """
     fits = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL).fullmatch
     return [x for x in names if fits(x)]
-
-
-def _shared(names: Sequence[str]) -> str:
-    """Return the letters with which all names begin."""
-    return "".join(x[0] for x in takewhile(lambda x: len({*x}) == 1, zip(*names, strict=False)))
 
 
 def quoted(names: Sequence[str], sign: str = " + ") -> str:

@@ -1,9 +1,10 @@
 """Grids of cells from any form: files, texts, frames, and folders of files."""
 
+import csv
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,8 @@ def _of_delimited(path: Path) -> Grid:
     if ending in (".csv", ".tsv") and not path.name.lower().endswith(".gz") and path.is_file():
         with path.open(encoding="utf-8", errors="replace", newline="") as file:
             top = [line for _, line in zip(range(30), file, strict=False)]
+        if _quoted_whole(top):
+            return Grid("", framed(separated("\n".join(_quoted_whole(text_of(path).splitlines())))))
         rows = separated("".join(top))
         n = len([x for x in top if x.strip()])
         shorter = len(rows) > 2 and rows[0][:1] == [""] and '""' not in top[0][:2]
@@ -139,6 +142,14 @@ def _of_delimited(path: Path) -> Grid:
     elif ending in (".parquet", ".pq") and not pd.api.types.is_numeric_dtype(table.index):
         table = table.rename_axis("").reset_index()
     return Grid("", tidy(table))
+
+
+def _quoted_whole(lines: Sequence[str]) -> list[str]:
+    """Return lines below names without the quotation marks around each of them; none of others."""
+    rest = [line.strip() for line in lines[1:] if line.strip()]
+    cells = [*csv.reader(rest)] if rest and "," in lines[0] and lines[0][:1] != '"' else []
+    alone = bool(cells) and all(len(row) == 1 and "," in row[0] for row in cells)
+    return [lines[0].strip(), *(row[0] for row in cells)] if alone else []
 
 
 def _of_windows(path: Path) -> Rows:

@@ -116,7 +116,7 @@ def framed(rows: Rows) -> pd.DataFrame:
     over = [i > 0 and len(row) > 2 and len({*row}) == 1 for i, row in enumerate(rows)]  # titles
     rows = [row[: 1 if title else None] for row, title in zip(rows, over, strict=True)]
     rows = [[*row, *[""] * (width - len(row))] for row in rows if any(row)]
-    rows = _in_blocks(rows)
+    rows = _in_blocks(_stacked(rows))
     width = len(rows[0])
     used = [i for i in range(width) if any(row[i] for row in rows)]
     rows, width = [[row[i] for i in used] for row in rows], len(used)
@@ -154,6 +154,21 @@ def framed(rows: Rows) -> pd.DataFrame:
     body = _filled_down(body.loc[:, filled].dropna(how="all").reset_index(drop=True))
     body.attrs["arrows"] = arrows  # which say whether more is better
     return body
+
+
+def _stacked(rows: Rows) -> Rows:
+    """Return rows with the columns that have all names of the first ones again below these."""
+    used = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
+    for head in (0, 1):
+        names = [plain(rows[head][i]) for i in used] if len(rows) > head + 2 else []
+        n = len(names) // 2
+        below = [[row[i] for i in used] for row in rows[head + 1 :]]
+        numbers = any(is_score(plain(x)) for row in below for x in row[n : n + 1])
+        if n > 1 and names[:n] == names[n:] and names[0] and not numbers:
+            above = [[*row[:1], *[""] * (n - 1)] for row in rows[:head] if not any(row[1:])]
+            parts = [row[:n] for row in below] + [row[n:] for row in below if row[n]]
+            return [*above, names[:n], *parts] if len(above) == head else rows
+    return rows
 
 
 def _in_blocks(rows: Rows) -> Rows:

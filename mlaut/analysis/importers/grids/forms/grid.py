@@ -11,6 +11,7 @@ from mlaut.files_io.kinds import EXCEL, JSON, MARKUP, PICKLES, TEXTS
 from mlaut.files_io.safe_files.plain_files import MOST_JSON, read_text
 from mlaut.files_io.tables.tables import ending_of
 
+ROW = "row"  # column of theirs that has no name
 FILE = "file"  # column with the names of the files of a folder
 
 

@@ -9,15 +9,16 @@ from pathlib import Path
 import pandas as pd
 
 from mlaut.analysis.importers.grids.columns import measure_in
-from mlaut.analysis.importers.grids.forms.grid import FILE, Grid, is_form, text_of
+from mlaut.analysis.importers.grids.forms.grid import FILE, ROW, Grid, is_form, text_of
 from mlaut.analysis.importers.grids.forms.nested import RUNS
-from mlaut.analysis.importers.grids.names import role_of
+from mlaut.analysis.importers.grids.names import role_of, shared_start
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, DataError, some_of
 from mlaut.files_io.kinds import PICKLES
 from mlaut.files_io.safe_files.plain_files import strict_json
 from mlaut.files_io.tables.tables import stem_of
 
+_RUN = "seed|run|fold|rep|repeat|trial"
 _OUTPUT = {"result", "results", "out", "output", "eval", "log"}
 
 
@@ -62,7 +63,11 @@ def tables_of_folder(folder: Path, read: Callable[[Path], list[Grid]]) -> list[G
     alone = [file for file, table in tables.items() if table.shape[1] == 1]
     both = 1 < len(alone) < len(tables) - 1
     kinds = [alone, [x for x in tables if x not in alone]] if both else [[*tables]]
-    kinds = each if any(x != heads[0] for x in heads) else kinds
+    by_head: dict[frozenset[str], list[Path]] = {}
+    for file, table in tables.items():
+        by_head.setdefault(frozenset(map(str, table)), []).append(file)
+    if any(x != heads[0] for x in heads):
+        kinds = [*by_head.values()] if 2 * len(by_head) <= len(each) else each
     left += [x.relative_to(folder).as_posix() for x in tables if not any(x in y for y in kinds)]
     note = (*notes, *[f"files {some_of(left)} (not one table)"] * bool(left))
     return [_together({x: tables[x] for x in kind}, folder, note) for kind in kinds]
@@ -132,7 +137,7 @@ def _together(tables: dict[Path, pd.DataFrame], folder: Path, note: tuple[str, .
         elif len(tables) > 1:
             first = table.columns[0]
             if first == "" or (heads[first] == 1 and table.iloc[:, 0].dtype == object):
-                table = table.rename(columns={first: "row"})
+                table = table.rename(columns={first: ROW})
         rows.append(table.assign(**names))
     name = ends.pop() if len(ends) == 1 and len(tables) > 1 else ""
     return Grid(name, pd.concat(rows, ignore_index=True), left=note)
@@ -163,22 +168,45 @@ def _parts_of_names(paths: list[Path]) -> list[dict[str, str]]:
         if len(levels) == 1 and (around := _around_shared(["/".join(way) for way in ways])):
             return around
         if len(levels) == 1 and all(size == len(ways) for size in sizes):
-            return [{FILE: row[0]} for row in rows]
+            run = _name_of_level(levels[0], 1)
+            return [{run if role_of(run) in RUNS else FILE: row[0]} for row in rows]
+    if len(ways[0]) == 2 and (parts := _without_folders(ways)):
+        return parts
     return [{FILE: "/".join(way)} for way in ways]
 
 
-def _around_shared(stems: list[str]) -> list[dict[str, str]]:
-    """Return what stands before and behind the word ``results`` or ``seed`` of all names.
+def _without_folders(ways: list[list[str]]) -> list[dict[str, str]]:
+    """Return folders, and names of files without these, if several folders have the same."""
+    folders, stems = zip(*ways, strict=True)
+    rest = [x.removeprefix(folder) for folder, x in ways]
+    cut = shared_start([x[::-1] for x in rest])[::-1]
+    cut = cut[cut.find("_") :] if "_" in cut else ""
+    rest = [x.removesuffix(cut).strip("_-. ") for x in rest]
+    again = 2 * len({*rest}) <= len(rest) and all(rest) and {*rest} != {*stems}
+    pairs = [*zip(folders, rest, strict=True)]
+    if not again or len({*pairs}) < len(ways):
+        return []
+    return [{f"{FILE} part 1": x, f"{FILE} part 2": y} for x, y in pairs]
 
-    As numbers behind it are of runs, ``iris-results-42`` is of run 42.
+
+def _around_shared(stems: list[str]) -> list[dict[str, str]]:
+    """Return what stands before and behind the word ``results``, or a run, in all names.
+
+    A number behind that word is of a run: ``iris-results-42`` is of run 42, and ``iris_seed1_svm``
+    of seed 1.
     """
-    words = set.intersection(*({*re.split(r"[\W_]+", x)} for x in stems))
-    for word in sorted(x for x in words if role_of(x) in RUNS or x.lower() in _OUTPUT):
-        split = re.compile(rf"(.+?)[\W_]+{word}[\W_]+(.+)")
-        parts = [(x[1], x[2]) for x in map(split.fullmatch, stems) if x]
-        before, behind = {x for x, _ in parts}, {x for _, x in parts}
-        if 1 < len(before) < len(stems) > len(behind) > 1 and len(parts) == len({*parts}):
-            run = word if role_of(word) in RUNS else "run"
-            name = run if all(map(str.isdigit, behind)) else f"{FILE} part 2"
-            return [{f"{FILE} part 1": x, name: y} for x, y in parts]
-    return []
+    words = set.intersection(*({*re.split(r"[\W_]+", x)} for x in stems)) & _OUTPUT
+    runs = re.compile(
+        rf"(.+?)[\W_]+(?:{'|'.join(words) or '(?!)'}|({_RUN})[\W_]?(\d+))(?:[\W_]+(.+))?"
+    )
+    found = [*filter(None, map(runs.fullmatch, stems))]
+    parts = [[x[1], x[3] or "", x[4] or ""] for x in found]
+    levels = [{*level} for level in zip(*parts, strict=True)]
+    if len(found) < len(stems) or len({*map(tuple, parts)}) < len(stems) or len(levels[0]) < 2:
+        return []
+    if max(map(len, levels)) == len(stems):
+        return []
+    numbered = len(levels[1]) == 1 and all(map(str.isdigit, levels[2]))
+    names = [f"{FILE} part 1", found[0][2] or "run", "run" if numbered else f"{FILE} part 2"]
+    several = [i for i, level in enumerate(levels) if len(level) > 1]
+    return [{names[i]: part[i] for i in several} for part in parts]

@@ -1,0 +1,318 @@
+"""Tables below headings, folders of files, and nested names: kinds that were misread or refused."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from small_tables import ALPHA, BETA, LONG, NAMES, WIDE, is_wide, read, refused
+
+from mlaut.analysis import read_results
+from mlaut.errors import AnalysisError
+
+SETS = NAMES[:3]
+
+
+def markdown(heading, rows, names):
+    lines = [names, ["-"] * len(names), *rows]
+    return f"## {heading}\n" + "".join(f"|{'|'.join(map(str, x))}|\n" for x in lines)
+
+
+def one_of(scores, names=("Dataset", "Accuracy")):
+    return [[*x] for x in zip(NAMES, scores, strict=True)], names
+
+
+def saved(folder, **tables):
+    """Save each table below the name that is its path, without the ending."""
+    for name, table in tables.items():
+        path = folder / f"{name}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        table.to_csv(path, index=False)
+    return folder
+
+
+# ------------------------------------------------------------------- tables below headings
+
+
+def test_a_heading_names_the_strategy_of_a_table_of_one(tmp_path):
+    text = markdown("alpha", *one_of(ALPHA)) + markdown("beta", *one_of(BETA))
+    results = read(tmp_path, text, name="t.md")
+    assert is_wide(results)
+    assert "2 strategies (`heading` of 2 tables)" in results.how_read
+
+
+def test_tables_of_other_strategies_on_the_same_datasets_are_one(tmp_path):
+    text = markdown("WER of one", [["x", 9], ["y", 8], ["z", 7]], ("dataset", "alpha"))
+    text += markdown("WER of two", [["x", 5, 4], ["y", 6, 3]], ("dataset", "beta", "gamma"))
+    results = read(tmp_path, text, "wer", name="t.md")
+    assert (results.datasets, results.strategies) == (("x", "y", "z"), ("alpha", "beta", "gamma"))
+    assert results.scores.isna().to_numpy().sum() == 2
+
+
+def test_a_heading_right_below_a_table_is_that_of_the_next(tmp_path):
+    text = markdown("x", [["a", 0.9], ["b", 0.8]], ("Model", "Acc"))
+    text += markdown("y", [["a", 0.7], ["b", 0.6]], ("Model", "Acc"))
+    assert read(tmp_path, text, name="t.md").datasets == ("x", "y")
+
+
+def test_tables_of_one_dataset_each_may_share_few_strategies(tmp_path):
+    text = markdown("x", [[s, 0.9] for s in "ab"], ("Model", "Acc"))
+    text += markdown("y", [[s, 0.8] for s in "abcde"], ("Model", "Acc"))
+    text += markdown("z", [[s, 0.7] for s in "bcde"], ("Model", "Acc"))
+    results = read(tmp_path, text, name="t.md")
+    assert (results.datasets, results.strategies) == (("x", "y", "z"), tuple("abcde"))
+
+
+def test_few_of_many_tables_that_name_the_metric_are_not_read_in_silence(tmp_path):
+    text = "".join(markdown(x, [[s, 0.9] for s in "ab"], ("Model", "Acc")) for x in "xy")
+    text += "".join(markdown(x, [["?!", "high"]], ("Thing", "Acc", "More")) for x in "uvw")
+    text += "".join(markdown(x, [["a", 0.5]], ("Model", "Acc")) for x in "pqr")
+    assert "choose one" in refused(tmp_path, text, name="t.md")
+
+
+def test_a_heading_that_is_the_metric_alone_chooses_its_table(tmp_path):
+    names = ("Model", "x", "y")
+    text = markdown("Accuracy Comparison", [["a", 0.9, 0.8], ["b", 0.7, 0.6]], names)
+    text += markdown("Gap of Accuracy in Training", [["a", 0.1, 0.2], ["b", 0.3, 0.4]], names)
+    assert read(tmp_path, text, name="t.md").scores.loc["x", "a"] == 0.9
+
+
+def test_words_that_all_headings_begin_with_are_no_part_of_the_datasets(tmp_path):
+    names = ("Method", "Training Time")
+    text = markdown("Time and cost on ML datasets", [["a", 3], ["b", 5]], names)
+    text += markdown("Time and cost on Yelp datasets", [["a", 4], ["b", 7]], names)
+    results = read(tmp_path, text, "training time", name="t.md", greater_is_better=False)
+    assert results.datasets == ("ML", "Yelp")
+
+
+@pytest.mark.parametrize("times", [1, 100])
+def test_tables_of_the_same_names_on_far_scales_are_not_joined(times, tmp_path):
+    names = ("data", "svm", "knn")
+    rows = [[x, a, b] for x, a, b in zip("xyz", ALPHA, BETA, strict=False)]
+    less = [[x, round(a / times, 5), round(b / times, 5)] for x, a, b in rows]
+    text = markdown("Much noise", rows, names) + markdown("Little noise", less, names)
+    if times == 1:
+        assert len(read(tmp_path, text.replace("0.85", "0.86", 1), name="t.md").datasets) == 6
+    else:
+        assert "it has 2 tables" in refused(tmp_path, text, name="t.md")
+
+
+# ------------------------------------------------------------------- one table
+
+
+def test_a_column_called_as_an_unknown_metric_is_that_of_one_dataset(tmp_path):
+    names = ("Method", "mAU-ROC<sub>I</sub>", "mAP<sub>I</sub>")
+    text = markdown("x", [["a", 0.9, 0.6], ["b", 0.8, 0.5], ["c", 0.7, 0.4]], names)
+    results = read(tmp_path, text, "mAU-ROC_I", name="t.md", greater_is_better=True)
+    assert (len(results.datasets), results.strategies) == (1, tuple("abc"))
+    assert "not used: `mAPI`" in results.how_read
+
+
+def test_as_many_rows_of_each_dataset_are_its_runs(tmp_path):
+    table = pd.concat([WIDE, WIDE + 0.01, WIDE - 0.01]).reset_index().sort_values("dataset")
+    results = read(tmp_path, table.reset_index(drop=True))
+    assert is_wide(results)
+    assert "means of 3 repeats (`row`)" in results.how_read
+
+
+def test_a_metric_in_front_of_a_name_behind_an_at_sign_is_found(tmp_path):
+    table = WIDE.add_prefix("Accuracy@").assign(**{"F1@alpha": 0.5, "F1@beta": 0.4})
+    assert is_wide(read(tmp_path, table.reset_index()))
+
+
+def test_a_collection_of_all_rows_is_no_dataset_beside_a_metric_of_each(tmp_path):
+    table = WIDE.T.add_suffix("_wer").rename_axis("model_id").reset_index()
+    table.insert(0, "dataset", "org/all")
+    table["overall_wer"] = 0.5
+    for name in NAMES:
+        table[f"{name}_rare_wer"] = 0.7
+    results = read(tmp_path, table, "wer")
+    assert results.datasets == tuple(NAMES)
+    assert "`d1_rare_wer` (of rare)" in results.how_read
+    assert "`overall_wer` (by its name a summary)" in results.how_read
+
+
+def test_the_metric_in_a_longer_name_tells_the_direction(tmp_path):
+    table = LONG.rename(columns={"acc": "source_accuracy-mean"})
+    results = read(tmp_path, table, "source_accuracy-mean")
+    assert is_wide(results)
+    assert "of which more is better (as of accuracy)" in results.how_read
+
+
+def test_a_criterion_beside_shifts_of_datasets_is_of_the_strategies(tmp_path):
+    rows = [(d, f"{d}{s}", m, c) for d in "uv" for s in (1, 2) for m in "ab" for c in ("x", "y")]
+    table = pd.DataFrame(rows, columns=["dataset", "shift", "estimator", "scorer"])
+    table["accuracy"] = np.linspace(0.5, 0.9, len(table))
+    results = read(tmp_path, table)
+    assert (len(results.datasets), len(results.strategies)) == (4, 4)
+    assert "4 strategies (`estimator` + `scorer`)" in results.how_read
+
+
+def test_unknown_numbers_at_which_all_are_crossed_are_asked_about_if_there_are_two(tmp_path):
+    rows = [(c, v, k, p) for c in "uvw" for v in "ab" for k in (25, 50) for p in (4, 9)]
+    table = pd.DataFrame(rows, columns=["city", "variant", "rrf_k", "protect_top"])
+    table["ndcg"] = np.linspace(0.5, 0.9, len(table))
+    assert "or does it belong to the datasets" in refused(tmp_path, table, "ndcg")
+
+
+def test_raw_scores_count_beside_scaled_ones(tmp_path):
+    table = LONG.rename(columns={"acc": "metric_values.accuracy"})
+    table["scaled_scores.accuracy"] = table["metric_values.accuracy"] / 2
+    assert is_wide(read(tmp_path, table))
+
+
+def test_the_finest_of_several_columns_names_the_datasets(tmp_path):
+    table = LONG.rename(columns={"dataset": "place"})
+    table["kind"] = np.where(table.place < "d4", "indoors", "outdoors")
+    results = read(tmp_path, table)
+    assert is_wide(results)
+    assert "Another reading" in results.how_read
+
+
+def test_links_of_runs_are_no_datasets(tmp_path):
+    table = pd.DataFrame({"Algorithm": list("abc"), "MA": [9.0, 8.0, 7.0]})
+    table["HF Data"] = ["run_a_1", "run_b_2", "run_c_3"]
+    results = read(tmp_path, table, "MA", greater_is_better=True)
+    assert (len(results.datasets), results.strategies) == (1, tuple("abc"))
+
+
+def test_lines_within_quotation_marks_are_rows(tmp_path):
+    rows = [f'"{d},{m},""[1, 2]"",{x}"' for d, m, x in LONG.itertuples(index=False)]
+    assert is_wide(read(tmp_path, "\n".join(["dataset,model,params,acc", *rows])))
+
+
+def test_titles_across_a_latex_table_stand_above_their_rows(tmp_path):
+    rows = [rf"{x} & {a} & {b} \\" for x, a, b in zip("mnopqr", ALPHA, BETA, strict=True)]
+    titles = [
+        rf"\multicolumn{{3}}{{@{{}}l}}{{\textit{{{x}}}}} \\" for x in ("Old ones", "New ones")
+    ]
+    body = "\n".join([r"Model & iris & wine \\", titles[0], *rows[:3], titles[1], *rows[3:]])
+    text = rf"\begin{{tabular}}{{@{{}}lcc@{{}}}}{body}\end{{tabular}}"
+    results = read(tmp_path, text, name="t.tex")
+    assert (results.datasets, results.strategies) == (("iris", "wine"), tuple("mnopqr"))
+
+
+def test_a_corner_with_a_backslash_names_rows_and_columns(tmp_path):
+    table = WIDE.T.rename_axis("Policy \\ Task").reset_index()
+    table["Average"] = table[NAMES].mean(axis=1)
+    assert is_wide(read(tmp_path, table))
+
+
+def test_columns_that_come_again_are_further_rows(tmp_path):
+    rows = [[d, a, "", e, b] for d, a, e, b in zip("uvw", ALPHA, "xyz", BETA, strict=False)]
+    text = markdown("svm", rows, ("Case", "Accuracy", "", "Case", "Accuracy"))
+    text += markdown("knn", rows, ("Case", "Accuracy", "", "Case", "Accuracy")).replace(
+        "0.9", "0.8"
+    )
+    results = read(tmp_path, text, name="t.md", columns={"dataset": "Case"})
+    assert results.datasets == tuple("uvwxyz")
+
+
+# ------------------------------------------------------------------- folders
+
+
+def test_names_of_files_around_results_tell_datasets_and_runs(tmp_path):
+    tables = {f"{d}-results-{s}": 10 * s for d in ("sat-6", "big") for s in (0, 42)}
+    each = {x: pd.DataFrame({"model": list("ab"), "accuracy": [0.5, 0.6]}) for x in tables}
+    results = read_results(saved(tmp_path / "t", **each), "accuracy")
+    assert (results.datasets, results.strategies) == (("big", "sat-6"), ("a", "b"))
+    assert "means of 2 repeats (`run`)" in results.how_read
+
+
+def test_a_seed_within_names_of_files_is_a_repeat(tmp_path):
+    each = {
+        f"{d}_net_seed{s}_v1_{m}": pd.DataFrame({"accuracy": [0.5]})
+        for d in ("iris_v2", "wine")
+        for s in (1, 2)
+        for m in ("svm", "knn")
+    }
+    results = read_results(saved(tmp_path / "t", **each), "accuracy")
+    assert (results.datasets, results.strategies) == (
+        ("iris_v2_net", "wine_net"),
+        ("v1_knn", "v1_svm"),
+    )
+    assert "means of 2 repeats (`seed`)" in results.how_read
+
+
+def test_files_called_after_metrics_have_one_metric_each(tmp_path):
+    table = WIDE.rename(columns={"alpha": "f1", "beta": "precision"}).assign(boosted=0.5)
+    named = {"accuracy_score": table, "f1_score": table - 0.1, "recall_score": table - 0.2}
+    each = {x: y.reset_index() for x, y in named.items()}
+    results = read_results(saved(tmp_path / "t", **each), "accuracy_score", greater_is_better=None)
+    assert results.strategies == ("f1", "precision", "boosted")
+    assert results.scores.loc["d1", "f1"] == 0.91
+
+
+def test_columns_of_numbers_without_a_name_are_runs(tmp_path):
+    for i, d in enumerate(("iris", "wine")):
+        for j, m in enumerate(("svm", "knn")):
+            path = tmp_path / "t" / d / f"{m}.csv"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("\n".join(f"{0.5 + 0.1 * i + 0.01 * j + x / 1000}" for x in range(4)))
+    results = read_results(tmp_path / "t", "accuracy")
+    assert (results.datasets, results.strategies) == (("iris", "wine"), ("knn", "svm"))
+    assert "means of 4 repeats (`run`)" in results.how_read
+    assert np.isclose(results.scores.loc["iris", "svm"], 0.5015)
+
+
+def test_cases_of_each_file_are_asked_about(tmp_path):
+    cases = pd.DataFrame({"name": [f"s{i:03}" for i in range(40)], "liver": 0.9, "spleen": 0.8})
+    tables = {
+        f"{x}/dsc": cases.assign(liver=np.linspace(0.5, y, 40))
+        for x, y in (("net", 0.9), ("unet", 1))
+    }
+    with pytest.raises(AnalysisError, match="may name cases \\(40\\)") as asked:
+        read_results(saved(tmp_path / "t", **tables), "dice")
+    first = next(iter(asked.value.readings.values()))
+    assert (first.datasets, first.strategies) == (("liver", "spleen"), ("net", "unet"))
+
+
+def test_folders_within_names_of_files_are_the_strategies(tmp_path):
+    runs = pd.DataFrame({"": range(3), "test_acc": [0.5, 0.6, 0.7]})
+    names = [
+        f"{m}/{m}_{d}_best-results"
+        for m in ("SvmClassifier", "KnnClassifier")
+        for d in ("x-1", "y-2")
+    ]
+    results = read_results(saved(tmp_path / "t", **dict.fromkeys(names, runs)), "test_acc")
+    assert (results.datasets, len(results.strategies)) == (("x-1", "y-2"), 2)
+    assert "means of 3 repeats (`row`)" in results.how_read
+
+
+def test_files_of_two_forms_are_two_tables_and_the_last_step_of_each_run_counts(tmp_path):
+    each = {
+        f"{m}/{d}": pd.DataFrame({"step": [0, 10], x: [0.1, 0.9], "seed": 1})
+        for m in ("sac", "ppo")
+        for d, x in (("run", "reward"), ("hop", "reward"), ("open", "success"), ("shut", "success"))
+    }
+    with pytest.raises(AnalysisError, match="it has 2 tables") as asked:
+        read_results(saved(tmp_path / "t", **each), "reward")
+    first = next(iter(asked.value.readings.values()))
+    assert first.datasets == ("hop", "run")
+    assert (first.scores == 0.9).all(axis=None)
+
+
+# ------------------------------------------------------------------- nested names
+
+
+def test_a_level_that_counts_is_of_runs(tmp_path):
+    content = {
+        str(s): {
+            d: {m: {"acc": 0.5 + s / 100, "time": 3} for m in ("gcn", "mlp")} for d in ("x", "y")
+        }
+        for s in range(4)
+    }
+    results = read(tmp_path, json.dumps(content), "acc", name="t.json")
+    assert (results.datasets, results.strategies) == (("x", "y"), ("gcn", "mlp"))
+    assert "means of 4 repeats (`level 1`)" in results.how_read
+
+
+def test_lists_of_rows_within_a_part_are_read_beside_its_summary(tmp_path):
+    rows = {
+        m: [{"category": d, "auroc": x} for d, x in zip(SETS, scores, strict=False)]
+        for m, scores in (("padim", ALPHA), ("draem", BETA))
+    }
+    content = {"per_category": rows, "macros": {"padim": {"auroc": 0.9}}, "note": "3 seeds"}
+    results = read(tmp_path, json.dumps(content), "auroc", name="t.json")
+    assert (results.datasets, results.strategies) == (tuple(SETS), ("padim", "draem"))
+    assert "`macros`" in results.how_read
