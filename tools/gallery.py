@@ -16,7 +16,8 @@ DPI = 75
 
 START = """\
 from mlaut.analysis import *
-from mlaut.analysis.plots import multi_comparison_matrix, rank_plot
+from mlaut.analysis.methods.bayes import signed_rank_posterior
+from mlaut.analysis.plots import multi_comparison_matrix, rank_plot, simplex_plot
 
 nine = published("mlaut2018")  # errors of 9 strategies on 121 datasets
 delgado = treat_missing(published("delgado2014"), "row mean")  # accuracies of 179
@@ -57,6 +58,12 @@ FIGURES: dict[str, tuple[str, str]] = {
         "All pairs",
         'pairwise_matrix(adjust_pairs(wilcoxon_test(nine), "holm"),\n'
         "                order=average_ranks(nine).frame.index)",
+    ),
+    "simplex": (
+        "Posterior of a Bayesian test with a region of practical equivalence",
+        'best = "RandomForestClassifier"\n'
+        'simplex_plot(signed_rank_posterior(nine.losses[best] - nine.losses["SVC"], rope=0.01),\n'
+        '             [best, "SVC"])',
     ),
     "decision": ("The decision of a report", "decision_plot(compare(nine).decision(), nine)"),
     "top": (

@@ -303,6 +303,8 @@ ARRAYS = {
     "cv_p_values": {"df": 3},
     "cv_statistic": {"df": 3},
     "cv_test": {"df": 3},
+    "sign_posterior": {"n_samples": 50},
+    "signed_rank_posterior": {"n_samples": 50},
     "sign_probabilities": {"rope": 0.01},
     "signed_rank_probabilities": {"n_samples": 50},
 }

@@ -14,6 +14,7 @@ from mlaut.analysis.methods.bayes.sign_tests import (
     bayesian_sign_test,
     bayesian_signed_rank_test,
     sign_probabilities,
+    signed_rank_posterior,
     signed_rank_probabilities,
 )
 from mlaut.analysis.pairwise.decisions import decide
@@ -109,11 +110,10 @@ def test_the_kernel_sums_what_the_matrix_of_all_pairs_says(rope):
 @pytest.mark.parametrize("rope", [0.0, 0.4])
 def test_expected_shares_are_exact(rope):
     d = np.random.default_rng(1).normal(-0.2, 1, size=11)
-    sums, one = SignedRankSums(d[:, None], rope), np.array([0])
-    blocks = weight_blocks(len(d), 0.5, 40_000, seed=0)
-    draws = np.concatenate([np.concatenate(sums.of_pairs(one, x)).T for x in blocks])
-    shares = draws / draws.sum(axis=1, keepdims=True)
-    assert sums.means(0.5)[0] == pytest.approx(shares.mean(axis=0), abs=0.003)
+    draws = signed_rank_posterior(d, rope, prior=0.5, n_samples=40_000)
+    assert draws.sum(axis=1) == pytest.approx(1)
+    means = SignedRankSums(d[:, None], rope).means(0.5)
+    assert means[0] == pytest.approx(draws.mean(axis=0), abs=0.003)
 
 
 @pytest.mark.parametrize("rope", [0.0, 0.5])
@@ -231,6 +231,7 @@ def test_no_probability_is_0_by_sampling():
         (lambda: sign_probabilities([0.1], rope=-0.1), "rope = -0.1 is not a number of 0 or more"),
         (lambda: sign_probabilities([0.1], prior=np.nan), "prior = nan must be 0 or a positive"),
         (lambda: signed_rank_probabilities([0.1], n_samples=0), "n_samples = 0 must be at least 1"),
+        (lambda: signed_rank_posterior(np.zeros((5, 2))), "2 pairs are given"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -72,6 +72,8 @@ RIGHT = {
     "poisson_binomial_share": {"p": [0.5, 0.7], "prior": 1.0, "confidence": 0.9},
     "prob_better_classifier": {"only_first_wrong": 3, "only_second_wrong": 8, "prior": 1.0},
     "risk_posterior": {"errors": 3, "n": 20, "prior": (1.0, 1.0)},
+    "sign_posterior": {"differences": D, "rope": 0.01, "prior": 1.0, "n_samples": 20, "seed": 0},
+    "signed_rank_posterior": {"differences": D, "rope": 0.01, "n_samples": 20, "seed": 0},
     "sign_probabilities": {"differences": D, "rope": 0.01, "prior": 1.0},
     "signed_rank_probabilities": {"differences": D, "prior": 1.0, "n_samples": 20, "seed": 0},
     "time_plot": {"scores": SCORES, "seconds": 3 * SCORES, "greater_is_better": True},
@@ -94,6 +96,7 @@ OF_OTHERS = {  # what other functions return
     "pairwise_matrix": lambda results: {"pairs": analysis.t_test(results), "alpha": 0.05},
     "profile_plot": lambda results: {"table": analysis.performance_profile(results)},
     "rank_plot": lambda results: {"chances": analysis.probability_of_best(results)},
+    "simplex_plot": lambda _: {"draws": analysis.sign_posterior(D, n_samples=20)},
 }
 BAD = [
     None, "nonsense", "", 95, -1, 0, np.nan, np.inf, True, 1j, 10**30, [], ["A", "A"], [None],

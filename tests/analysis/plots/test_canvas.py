@@ -14,7 +14,8 @@ from mlaut.analysis import (
     pairwise_matrix,
     t_test,
 )
-from mlaut.analysis.plots import time_plot
+from mlaut.analysis.methods.bayes import sign_posterior
+from mlaut.analysis.plots import simplex_plot, time_plot
 from mlaut.analysis.plots.canvas import row_size
 from mlaut.errors import AnalysisError
 
@@ -35,6 +36,9 @@ PLOTS = {
         pd.Series(np.arange(1.0, len(r.strategies) + 1), list(r.strategies)),
         greater_is_better=False,
         **how,
+    ),
+    "simplex": lambda r, **how: simplex_plot(
+        sign_posterior([0.1, -0.2, 0.3], rope=0.05, n_samples=200), r.strategies[:2], **how
     ),
 }
 

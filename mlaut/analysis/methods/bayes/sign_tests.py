@@ -194,6 +194,84 @@ def _sampled(
     return p, sums.means(prior), errors
 
 
+@checked
+def signed_rank_posterior(
+    differences: ArrayLike,
+    rope: NotNegative = 0.0,
+    prior: Prior = 0.5,
+    n_samples: Positive = DRAWS,
+    seed: Seed = 0,
+) -> np.ndarray:
+    """Draw from the posterior of the Bayesian signed rank test of one pair.
+
+    Parameters
+    ----------
+    differences : array_like of float, shape (N,)
+        Loss of the first strategy minus loss of the second on each of N datasets.
+    rope, prior, n_samples, seed
+        As in `signed_rank_probabilities`, which counts the largest entry of each draw.
+
+    Returns
+    -------
+    ndarray of float, shape (n_samples, 3)
+        Shares of pairs of datasets of the three kinds in each draw; each row adds up to 1.
+
+    Examples
+    --------
+    >>> signed_rank_posterior([-0.3, -0.1, 0.2, -0.5], rope=0.05, n_samples=1000).shape
+    (1000, 3)
+    """
+    d = _one_column(differences)
+    sums = dirichlet.SignedRankSums(d, rope)
+    blocks = dirichlet.weight_blocks(len(d), prior, n_samples, seed)
+    one = np.array([0])
+    draws = np.concatenate([np.concatenate(sums.of_pairs(one, x)).T for x in blocks])
+    return draws / draws.sum(axis=1, keepdims=True)
+
+
+@checked
+def sign_posterior(
+    differences: ArrayLike,
+    rope: NotNegative = 0.0,
+    prior: Prior = 1.0,
+    n_samples: Positive = DRAWS,
+    seed: Seed = 0,
+) -> np.ndarray:
+    """Draw from the posterior of the Bayesian sign test of one pair.
+
+    Parameters
+    ----------
+    differences : array_like of float, shape (N,)
+        Loss of the first strategy minus loss of the second on each of N datasets.
+    rope, prior
+        As in `sign_probabilities`, which needs no draws.
+    n_samples : int, default 5000
+        Number of draws.
+    seed : int, default 0
+        Seed of the draws.
+
+    Returns
+    -------
+    ndarray of float, shape (n_samples, 3)
+        Shares of datasets of the three kinds in each draw; each row adds up to 1.
+
+    Examples
+    --------
+    >>> sign_posterior([-0.3, -0.1, 0.2, -0.5], rope=0.05, n_samples=1000).mean(axis=0).round(1)
+    array([0.6, 0.2, 0.2])
+    """
+    alphas = _sign_alphas(_one_column(differences), rope, prior)[0]
+    draws = np.random.default_rng(seed).standard_gamma(alphas, (n_samples, 3))
+    return draws / draws.sum(axis=1, keepdims=True)
+
+
+def _one_column(differences: ArrayLike) -> np.ndarray:
+    d = _columns(differences)
+    if d.shape[1] != 1:
+        raise AnalysisError(f"{d.shape[1]} pairs are given; pass the differences of one pair")
+    return d
+
+
 @pair_test(name="Bayesian sign test", **_OF_BOTH)
 def bayesian_sign_test(
     results: Results, *, rope: NotNegative = 0.0, prior: Prior = 1.0
