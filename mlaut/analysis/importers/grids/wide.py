@@ -1,9 +1,8 @@
 """The reading of a table with a column for each strategy, or for each dataset."""
 
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations, permutations
+from collections.abc import Callable, Sequence
+from itertools import combinations
 
 import numpy as np
 from pandas.api.types import is_object_dtype
@@ -13,20 +12,23 @@ from mlaut.analysis.importers.grids.columns import (
     average_columns,
     average_rows,
     best_marked,
-    block_averages,
     matrix_of,
     measure_in,
-    measures_of,
-    odd_columns,
-    scales_apart,
-    step_of,
 )
 from mlaut.analysis.importers.grids.forms.grid import FILE
 from mlaut.analysis.importers.grids.keys import Keys, sources_by_dataset
+from mlaut.analysis.importers.grids.left_out import (
+    BEST,
+    YEAR,
+    leave_averages_out,
+    leave_columns_out,
+    of_the_metric,
+    of_the_test,
+    without_odd,
+)
 from mlaut.analysis.importers.grids.long import FOLDER, RUNS, UNNAMED, doubled_rows
 from mlaut.analysis.importers.grids.names import (
     DURING,
-    MEAN,
     PARTS,
     bare_word,
     is_size,
@@ -38,30 +40,21 @@ from mlaut.analysis.importers.grids.names import (
     word_of,
 )
 from mlaut.analysis.importers.grids.sheet import Reading, Sheet, Way, likes, quoted
-from mlaut.analysis.importers.grids.single import OF_MODELS, check_corner, is_metric, may_score
-from mlaut.analysis.scores.metric_names import metric as find_metric
+from mlaut.analysis.importers.grids.single import check_corner, is_metric, may_score
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, some_of
 from mlaut.markup import counted
 
 _STATISTICS = r"(?:^|\W)(?:min|max|median|mean|std|sd|count|\d+%|iqr|mode|var)\W*$"  # of a summary
 _CASES = 5  # times as many names as files, from which they may be cases
-_LAST_ROWS = 3  # without a name, from which they are no averages
-_ROWS = 5  # from which the best of the others in each is no accident
 _CROSSED = 0.5  # share of the cells with a row, from which a column may name datasets
-_COMPARED = 12  # columns of which one may be the ratio
 _DIFFER = "no column names its rows: if they differ by "
 _NOUNS = {"dataset": "datasets", "strategy": "strategies", "": ""}
 _MARKED = {"rows": "dataset", "columns": "strategy", "": ""}  # where the best is marked
-_WHOLE = {"var", *WORDS["sizes"]} - {*WORDS["measured"]}  # VAR is a model, too
-_BEST = re.compile(r"(?:best|oracle)(?![a-z])", re.I)
-_COUNTS = re.compile(r"(?:[nN]|#|[nN]o\.?|[nN]umber)(?:\s+of\b|\s*\(|\s*=|\s*$)")
 _OF_MODELS = {  # their ids
     *("hf", "repo", "checkpoint", "config", "exp", "experiment", "deployment"),
     *("user", "team", "submission", "participant", "entry"),
 }
-_CLAIMED = {"origin", "original", "paper", "reported", "published"}  # beside an average
-_YEAR = re.compile(r"(?:19|20)\d\d").fullmatch
 _RATE = re.compile(
     r"\w[.)]?\s?/\s?(?:s|secs?|seconds?|op|iter|hash|map|bytes?|tokens?|items?|query)\b"
 )
@@ -75,7 +68,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     repeat, fold = list(keys.repeat), list(keys.fold)
     again = _repeats(g, [*rows, *repeat, *fold])
     g.keep(~again, f"{counted(int(again.sum()), 'row')} equal to another in all cells")
-    _columns_by_value(g, rows, kind)
+    leave_columns_out(g, rows, kind)
     if g.asked.columns.get("repeat") == ("rows",) or (not (repeat or fold) and _runs(g, rows)):
         repeat = g.number_rows(rows)
     if g.asked.columns.get("fold") == ("rows",):
@@ -84,8 +77,8 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     others = {*rows, *repeat, *fold, *source}
     g.drop([x for x in g.columns if x not in others and not g.columns[x].is_number])
     columns = [x for x in g.columns if x not in others]
-    columns, renamed = _measured(g, columns)
-    columns = _tested(g, _without_odd(g, rows, columns, kind), kind)
+    columns, renamed = of_the_metric(g, columns)
+    columns = of_the_test(g, without_odd(g, rows, columns, kind), kind)
     shown = [renamed.get(x, x) for x in columns]
     other = "strategy" if kind == "dataset" else "dataset"
     if not g.asked.columns.get("score"):
@@ -93,7 +86,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     _check_measures(g, columns, kind, rows)
     if not columns:
         raise g.refuse(f"no column of scores is left; not used are {', '.join(g.unused)}")
-    _drop_average_rows(g, rows, columns)
+    leave_averages_out(g, rows, columns)
     if strange := {x: [*odd.values()] for x in columns if (odd := g.columns[x].strange)}:
         cells = ", ".join(f"{name!r} has {strange[name][0]!r}" for name in [*strange][:4])
         ways = [{"unused": [*strange]}] * (len(columns) - len(strange) > 1)
@@ -160,7 +153,7 @@ def _front(g: Sheet, metric: str) -> list[str]:
 def _own(g: Sheet, columns: Sequence[str]) -> list[str]:
     """Return the columns called as the metric, without a mean or best of several of it."""
     alike = [x for x in columns if same_metric(measure_in(x, g.metric), g.metric)]
-    over = [x for x in columns if len(alike) > 1 and (is_summary(x) or _BEST.match(x))]
+    over = [x for x in columns if len(alike) > 1 and (is_summary(x) or BEST.match(x))]
     bare = [x for x in columns if same_metric(bare_word(x), g.metric) and x not in over]
     return [x for x in bare if len(bare) < 2 or same_metric(without_unit(x), g.metric)]
 
@@ -369,8 +362,8 @@ def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
         (part_by_name(rows[0]).replace("strategy", ""), f"`{rows[0]}` names a condition"),
         (_MARKED[marked], f"the best of each {marked[:-1]} is marked"),
         ("dataset" if _is_identifier(rows[0]) else "", f"`{rows[0]}` is an identifier"),
-        ("dataset" if all(map(_YEAR, label)) else "", "rows are years"),
-        ("strategy" if 2 * sum(map(bool, map(_YEAR, members))) > k else "", "columns are years"),
+        ("dataset" if all(map(YEAR, label)) else "", "rows are years"),
+        ("strategy" if 2 * sum(map(bool, map(YEAR, members))) > k else "", "columns are years"),
     )
     evidence = {kind: why for kind, why in reversed(rules) if kind}
     if len(evidence) == 1:
@@ -390,157 +383,6 @@ def _is_identifier(name: str) -> bool:
     if last in ("hash", "md5", "sha1", "sha256", "uuid", "guid"):
         return True
     return last == "id" and bool(before) and before[-1] not in _OF_MODELS
-
-
-def _columns_by_value(g: Sheet, rows: list[str], kind: str) -> None:
-    """Leave out the columns that are no strategies, or datasets, by their names or values."""
-    _drop_average_rows(g, rows, [])
-    keys = {*rows, *g.named("repeat", "fold", "source")}
-    numbers = [x for x in g.columns if g.columns[x].is_number and x not in keys]
-    varied = [x for x in numbers if 2 * g.n_of(x) > g.n]  # as settings are not
-    whole = [x for x in varied if word_of(x).split("_")[-1] in _WHOLE and _is_among(g, x, numbers)]
-    g.roles |= dict.fromkeys(whole, "")
-    if chosen := g.asked.columns.get("score", ()):
-        g.drop([x for x in numbers if x not in chosen])
-        return
-    nameless = [x for x in numbers if x.startswith("unnamed")]
-    if 0 < len(nameless) < len(numbers):
-        text = f"columns with numbers have no name ({', '.join(nameless)}): name them in the table"
-        raise g.refuse(text, *[{"unused": nameless}] * (len(nameless) == 1))
-    sizes = [x for x in numbers if g.roles[x] == "size" or g.columns[x].unit or g.columns[x].kind]
-    sizes = [x for x in sizes if not same_metric(measure_in(x), g.metric)]
-    few = len(sizes) < len(numbers)
-    doubtful = [x for x in sizes if word_of(x) in WORDS["doubtful"] or not is_size(x)]
-    doubtful = [x for x in doubtful if few and _is_among(g, x, numbers)]
-    liked = likes([x for x in numbers if x not in sizes])
-    if kind == "strategy" and liked == "dataset":
-        sizes = [x for x in sizes if x not in doubtful]  # as energy among concrete, wine, yacht
-    if doubtful := [x for x in doubtful if x in sizes and not g.columns[x].kind]:
-        scored = [x for x in numbers if x not in {*sizes} - {*doubtful}]
-        ways = [{"unused": doubtful}, {"score": scored}]
-        text = f"{quoted(doubtful)} may be no scores by the name, and look like the others"
-        raise g.refuse(text, *(ways[::-1] if liked == "strategy" else ways))
-    every = all(g.columns[x].unit or g.columns[x].kind for x in numbers)  # a table of times
-    if few or (kind == "strategy" and not every):
-        g.drop(sizes)
-    numbers = g.without(numbers, [x for x in numbers if g.roles[x] == "spread"], "a spread")
-    numbers = g.without(numbers, [x for x in numbers if g.roles[x] == "flag"], "a flag")
-    logs = [f"log{n}({x})" for n in ("", 2, 10) for x in (*rows, *numbers)]
-    logs = [x for x in numbers if x in logs]
-    numbers = g.without(numbers, logs, "a logarithm of another")
-    steps = [step_of(g.columns[x].numbers) for x in numbers]
-    others = [x for x in numbers[2:] if not same_metric(x, g.metric)]
-    derived = [x for x in others if _is_derived(g, x, numbers, steps)]
-    numbers = g.without(numbers, derived, "a ratio or a difference of two others")
-    best = [x for x in numbers[-1:] if _is_best(matrix_of([g.columns[x] for x in numbers]))]
-    numbers = g.without(numbers, best, "the best of the others in each row")
-    alike = [x for x in numbers if same_metric(measure_in(x, g.metric), g.metric)]
-    best = [x for x in (alike or numbers[2:]) if _BEST.match(x)]
-    if best and kind == "dataset" and not g.asked.chosen:
-        text = f"{quoted(best)} may be the best of several strategies"
-        raise g.refuse(text, {"unused": best}, {"score": alike or numbers})
-    top = {x: np.fmax.reduce(g.columns[x].numbers) for x in numbers}
-    sums = [x for x in numbers if word_of(x) in ("sum", "total")]  # or names of tasks
-    some = [x for x in numbers if x not in sums or sum(top[x] < y for y in top.values()) < 2]
-    averages = average_columns([g.columns[x] for x in some], named=True, strict=kind == "dataset")
-    called = () if kind == "strategy" else ("mean", "median", "average", "avg")
-    last = {x: without_unit(x.split(" / ")[-1]) for x in some}
-    composed = [x for x in some if is_summary(last[x]) and word_of(last[x]) not in called]
-    composed += [x for x in numbers if _is_rank(g, x)]
-    claimed = [x for x in numbers if word_of(x) in _CLAIMED and x not in averages]
-    g.drop(claimed if averages or composed else [], "an average that others claim, by its name")
-    if kind == "strategy":
-        composed += [x for x in numbers if re.match(r"(?:avg|average)\b", x.lower())]
-    for name in dict.fromkeys([*averages, *composed]):
-        over = name in averages and not re.search(r"rank|best|win", name, re.I)
-        g.drop([name], "an average of the others" if over else "by its name a summary")
-    numbers = [x for x in numbers if x in g.columns]
-    others = [x for x in numbers if not _YEAR(x)]
-    numbers = g.without(numbers, others if 2 * len(others) < len(numbers) else [], "no year")
-    for at in block_averages(numbers, matrix_of([g.columns[x] for x in numbers]).T):
-        g.drop([numbers[at]], "an average of some others")
-
-
-def _is_derived(g: Sheet, name: str, numbers: Sequence[str], steps: Sequence[float]) -> bool:
-    """Return whether a column is a ratio or difference of two columns before it, or of both.
-
-    ``steps`` are the units of the last printed digit of the columns.
-    """
-    own, at = g.columns[name].numbers, numbers.index(name)
-    has = ~np.isnan(own)
-    own, before = own[has], [g.columns[x].numbers[has] for x in numbers[: min(at, _COMPARED)]]
-    if len(own) < 4 or np.ptp(own) == 0:
-        return False
-    pairs = [*permutations(before, 2)]
-    digits = np.array([max(x) for x in permutations(steps[: len(before)], 2)])
-    digits = np.maximum(digits, steps[at])[:, None]
-    with np.errstate(all="ignore"):
-        ratios = np.reshape([a / b for a, b in pairs], (-1, len(own)))
-        differences = np.reshape([a - b for a, b in pairs], (-1, len(own)))
-    near = np.maximum(0.01 * np.abs(own), 0.006)
-    found = [np.abs(x - own) <= near for x in (ratios, 100 * ratios - 100)]
-    if np.ptp(own) > 20 * near.min() and any(x.all(axis=1).any() for x in found):
-        return True
-    near = np.abs(differences - own) <= 1.6 * digits * (digits < 1)
-    return bool(((np.ptp(own) > 20 * digits) & near).all(axis=1).any())
-
-
-def _is_rank(g: Sheet, name: str) -> bool:
-    """Return whether a column is called a rank, and has whole numbers of places."""
-    if not re.search(r"(?i)\brank\b", name):
-        return False
-    values = g.columns[name].numbers
-    values = values[~np.isnan(values)]
-    return bool(np.isin(values, range(1, g.n + 1)).all())
-
-
-def _is_best(values: np.ndarray) -> bool:
-    """Return whether the last column is the best of the others in each row, and none of them."""
-    own, others = values[:, -1], values[:, :-1]
-    if len(own) < _ROWS or others.shape[1] < 3:
-        return False
-    best = [fold(others, axis=1) for fold in (np.fmax.reduce, np.fmin.reduce)]
-    return any(np.array_equal(own, x) for x in best) and not (own == others.T).all(axis=1).any()
-
-
-def _without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> list[str]:
-    """Return the columns without those that are no scores by their values; ask where unclear."""
-    if g.asked.columns.get("score") or not numbers:
-        return numbers
-    odd, unclear = odd_columns([g.columns[x] for x in numbers], kind)
-    apart = scales_apart([g.columns[x] for x in numbers if x not in odd])
-    if apart and _bounded(g.metric):
-        column, other = g.columns[apart[0]], next(x for x in numbers if x not in apart)
-        at, most = int(np.argmax(np.abs(column.numbers) > 1)), np.nanmax(g.columns[other].numbers)
-        has = f"`{apart[0]}` has {column.numbers[at]:g} on {g.label(rows)[at]!r}"
-        inside = f"`{other}` is within 0 and {1 if most <= 1 else 100}, as {g.metric} is"
-        raise g.refuse(f"{has}, and {inside}", {"unused": apart})
-    for name, why in odd.items():
-        g.drop([name], why)
-    if unclear and not all(map(is_metric, numbers)):
-        noun = "strategies" if kind == "dataset" else "datasets"
-        text = f"{quoted([*unclear])} may be no {noun} ({next(iter(unclear.values()))})"
-        left = [x for x in numbers if x in g.columns]
-        raise g.refuse(text, {"unused": [*unclear]}, {"score": left})
-    numbers = [x for x in numbers if x in g.columns]
-    g.drop(average_columns([g.columns[x] for x in numbers]), "an average of the others")
-    return [x for x in numbers if x in g.columns]
-
-
-def _tested(g: Sheet, columns: list[str], kind: str) -> list[str]:
-    """Return the columns of the test part where all are of parts of the data."""
-    words = {x: re.findall(r"[^\W_]+", x.lower()) for x in columns if not x[0].isdigit()}
-    words = {x: words.get(x, []) for x in columns}  # 16_train is a size
-    part = {x: min((PARTS[w] for w in words[x] if w in PARTS), default=9) for x in columns}
-    others = [x for x in columns if part[x] > min(part.values(), default=9)]
-    if 9 in part.values() or g.asked.columns.get("score"):
-        return columns
-    bare = {x: tuple(w for w in words[x] if w not in PARTS) for x in columns}
-    left = {bare[x] for x in columns if x not in others}
-    if kind == "dataset" and {bare[x] for x in others} - left:
-        text = f"its columns ({some_of(columns)}) are of parts of the data, and no strategies"
-        raise g.refuse(f"{text}; if they are", {"score": columns})
-    return g.without(columns, others, "of another part of the data")
 
 
 def _is_part(name: str) -> bool:
@@ -581,7 +423,7 @@ def _check_columns(
     if kind == "strategy" and several and {*map(word_of, shown)} & {*WORDS["protocols"]}:
         text = f"its columns ({some_of(columns)}) may be ways to measure on one dataset"
         raise g.refuse(text, *({"strategy": rows, "score": x} for x in columns[:3]))
-    if several and all(x.isdigit() for x in columns) and not all(map(_YEAR, columns)):
+    if several and all(x.isdigit() for x in columns) and not all(map(YEAR, columns)):
         ends = f"columns {columns[0]} to {columns[-1]}"
         raise g.refuse(
             f"{ends} look like runs of one strategy; if they are not", {"score": columns}
@@ -617,119 +459,6 @@ def _check_measures(g: Sheet, columns: Sequence[str], kind: str, rows: list[str]
         own = [x for x in each if x not in odd]
         way: Way = {"strategy": rows, "score": own} if own else {"unused": odd}
         raise g.refuse(f"`{odd[0]}` is of {each[odd[0]]} by its name, not of {g.metric}", way)
-
-
-def _is_among(g: Sheet, name: str, numbers: Sequence[str]) -> bool:
-    """Return whether the values of a column are fractions about as large as those of the others."""
-    own = g.columns[name].numbers
-    own = own[~np.isnan(own)]
-    others = [g.columns[x].numbers for x in numbers if g.roles[x] == ""]
-    middles = [float(np.nanmedian(x)) for x in others if (np.nan_to_num(x) % 1 != 0).any()]
-    if not len(own) or not middles or (own % 1 == 0).all():
-        return False
-    return bool(min(middles) / 2 <= np.median(own) <= 2 * max(middles))
-
-
-def _bounded(metric: str) -> bool:
-    """Return whether a metric is known to have two ends."""
-    usual = usual_name(metric) if metric else None
-    try:
-        return bool(np.isfinite(find_metric(usual.metric if usual else metric).bounds).all())
-    except AnalysisError:
-        return False
-
-
-def _measured(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
-    """Return the columns of the wanted metric, where columns are of several, and their names."""
-    if g.asked.columns.get("score") or word_of(g.metric) in map(word_of, columns):
-        return columns, {}
-    short = {MEAN.sub("", x): x for x in columns}
-    if len(short) < len(columns) or any(x == name for x, name in short.items()):
-        short = {x: x for x in columns}
-    found = measures_of(list(short), g.metric)
-    of = {name: measure_in(x, g.metric) for x, name in short.items() if g.metric}
-    exact = [x for x in of if word_of(of[x]) == word_of(g.metric)]
-    own = exact if len(exact) > 1 else [x for x in of if same_metric(of[x], g.metric)]
-    own = [x for x in own if not np.isin(g.columns[x].numbers, (0, 1)).all()]
-    inner = {x: x.rpartition(" / ") for x in columns if g.metric}
-    inner = {x: part for x, part in inner.items() if word_of(part[2]) == word_of(g.metric)}
-    if found is None and g.levels is not None and len(inner) > 1:  # with columns beside them
-        g.drop([x for x in columns if x not in inner], f"not of {g.metric}")
-        return list(inner), {x: part[0] for x, part in inner.items()}
-    rest = [x for x in columns if x not in own]
-    if found is None and rest and len(own) > 1:
-        if any(x.startswith(y) for x in rest for y in own):  # as its least and its most
-            text = f"only {quoted(own[:4], ', ')} have {g.metric} in their names"
-            raise g.refuse(text, {"score": own})
-        g.drop(rest, f"not of {g.metric}")
-        found = measures_of(own, g.metric)
-        if found is None or g.levels is not None:
-            return own, {short[x]: base for x, base in found[0].items()} if found else {}
-    if found is None:
-        return columns, {name: x for x, name in short.items()}
-    kept, others, metric, ask = found
-    if ask:
-        none = f", and none is of {g.metric}" if g.metric else ""
-        text = f"its columns are of several metrics ({some_of(ask)}){none}, so say which one"
-        raise g.refuse(text, *({"metric": x} for x in ask[:3]))
-    for what, names in (others | _twins_of(kept)).items():
-        g.drop([short[x] for x in names], f"of {what}")
-    over = [short[x] for x, base in kept.items() if is_summary(base) and short[x] in g.columns]
-    g.drop(over if len(over) < len(kept) else [], "by its name a summary")
-    kept = {x: base for x, base in kept.items() if short[x] in g.columns}
-    g.metric = g.metric or metric
-    renamed = {short[x]: base for x, base in kept.items()}
-    return list(renamed), renamed
-
-
-def _twins_of(kept: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the columns of a further word, as ``ami_rare``, if nearly all others have such one."""
-    ends = [x.rpartition("_") for x in kept.values()]
-    words = Counter(end for base, _, end in ends if base in kept.values())
-    more = [end for end, n in words.items() if n > 1 and 2 * (n + 1) >= len(kept)]
-    return {end: [x for x, base in kept.items() if base.endswith(f"_{end}")] for end in more}
-
-
-def _drop_average_rows(g: Sheet, rows: list[str], columns: list[str]) -> None:
-    """Leave out the rows that are averages, ranks or wins, or sizes of models."""
-    label = [str(x) for x in g.label(rows)]
-    sizes = [x for x in label if role_of(x) == "size" and OF_MODELS.search(x)]
-    sizes += [label[i] for i in _rows_of_counts(g, label)]
-    if 0 < len(sizes) < len(label):
-        g.keep(~np.isin(label, sizes), f"row `{'`, `'.join(sizes)}` (a size)")
-        label = [x for x in label if x not in sizes]
-    if "" in label[-2:] and label.count("") < _LAST_ROWS:
-        g.keep(np.array([bool(x) for x in label]), "rows without a name")
-        label = [x for x in label if x]
-    by_value = set(average_rows([g.columns[x] for x in columns])) if columns else set()
-    numbers = matrix_of([x for x in g.columns.values() if x.is_number])
-    by_value |= set(block_averages(label, numbers))
-    versus = [role_of(x) == "relative" and " vs" in x for x in label]
-    by_value |= {i for i, x in enumerate(label) if x[:1] == "#" and i >= len(label) - 2}  # of wins
-    small = [x.lower() in ("sum", "total") and _is_small(numbers, i) for i, x in enumerate(label)]
-    named = [is_summary(x) and not small[i] for i, x in enumerate(label)]
-    out = np.array([named[i] or i in by_value or versus[i] for i in range(len(label))])
-    if out.any() and not out.all():
-        names = ", ".join(f"`{label[i]}`" for i in np.flatnonzero(out))
-        rows_are = f"row{'s' * (int(out.sum()) > 1)} {names}"
-        g.keep(~out, f"{rows_are} (no more than a summary of the others)")
-
-
-def _rows_of_counts(g: Sheet, label: Sequence[str]) -> list[int]:
-    """Return the rows that are called numbers of something, and alone have whole numbers."""
-    called = [i for i, x in enumerate(label) if _COUNTS.match(x) or role_of(x) == "size"]
-    values = matrix_of([x for x in g.columns.values() if x.is_number])
-    if not called or 2 * len(called) > len(label) or not values.size:
-        return []
-    whole = (np.isnan(values) | (values % 1 == 0)).all(axis=1)
-    rest = np.delete(whole, called)
-    return [i for i in called if whole[i] and not rest.any()]
-
-
-def _is_small(values: np.ndarray, row: int) -> bool:
-    """Return whether a row is below others in most columns, as no sum is."""
-    rest = np.delete(values, row, axis=0)
-    return bool(rest.size and np.mean(values[row] < np.fmax.reduce(rest)) > 0.5)
 
 
 def _check_rows(g: Sheet, label: np.ndarray, names: list[str], kind: str) -> None:
