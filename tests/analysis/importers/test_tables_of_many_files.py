@@ -316,3 +316,17 @@ def test_lists_of_rows_within_a_part_are_read_beside_its_summary(tmp_path):
     results = read(tmp_path, json.dumps(content), "auroc", name="t.json")
     assert (results.datasets, results.strategies) == (tuple(SETS), ("padim", "draem"))
     assert "`macros`" in results.how_read
+
+
+def test_a_metric_in_front_of_a_number_in_a_cell_is_its_name(tmp_path):
+    table = LONG.rename(columns={"acc": "Performance"})
+    table["Performance"] = "ACC=" + table.Performance.astype(str)
+    assert is_wide(read(tmp_path, table))
+
+
+def test_lists_of_any_length_in_files_of_strategies_are_runs(tmp_path):
+    content = {"svm": {"x": [0.5, 0.7, 0.6], "y": [0.9, 0.8, 0.7]}, "knn": {"x": [0.4], "y": [0.3]}}
+    for name, scores in content.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(scores))
+    results = read_results(tmp_path, "accuracy")
+    assert np.allclose(results.scores.loc[["x", "y"], ["svm", "knn"]], [[0.6, 0.4], [0.8, 0.3]])

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.scores.usual_names import usual_name
+
 _FILE = Path(__file__).parents[1] / "tables" / "words.toml"
 _TABLES: dict[str, Any] = tomllib.loads(_FILE.read_text("utf-8"))
 WORDS: dict[str, list[str]] = _TABLES["words"]
@@ -49,6 +51,7 @@ _SEVERAL = re.compile(
 _PICTURES = re.compile(
     r"(?<=\d)\s*(?:\s*:[a-z_]+:)+$|(?<=\d)\s*[\u2600-\u2712\u2719-\u27bf\ufe0f\U0001f300-\U0001faff]+$"
 )
+_NAMED = re.compile(r"([a-z][\w@]*)\s*=\s*(?=[+-]?\.?\d)", re.I)  # as ACC=0.88
 _CLOCK = re.compile(
     r"(?:(?P<h>\d+)\s*[h:]\s*)?(?P<m>\d+)\s*(?:m(?:in)?|:)\s*(?P<s>\d+(?:\.\d+)?)s?"
 )
@@ -299,6 +302,8 @@ def _printed(text: str, comma: bool | None) -> tuple[float, float, float, str, s
     if _GROUPED.match(text.lstrip("<>≤≥≈ ")):
         text = re.sub(r"(?<=\d)['_](?=\d{3}(?!\d))", "", text)
     text = _PICTURES.sub("", text)
+    if (named := _NAMED.match(text)) and usual_name(named[1]):
+        text = text[named.end() :]
     if clock := _CLOCK.fullmatch(text):
         h, m, s = (float(x or 0) for x in clock.group("h", "m", "s"))
         return 3600 * h + 60 * m + s, np.nan, np.nan, "s", ""

@@ -1,6 +1,7 @@
 """Names and cells that hold two things, or half of one: metrics behind names, ``+ mixup``."""
 
 import re
+from collections import Counter
 from collections.abc import Collection
 
 import numpy as np
@@ -78,7 +79,7 @@ def complete_names(g: Sheet) -> None:
     """Put the name above before names like ``+ mixup``, where those repeat."""
     texts = [x for x in g.columns if not g.columns[x].is_number and g.roles[x] != "dataset"]
     labels = [str(x) for x in g.columns[texts[0]].labels()] if texts else []
-    again = {x for x in labels if labels.count(x) > 1}
+    again = {x for x, n in Counter(labels).items() if n > 1}
     if not again or not all(map(_MORE.match, again)) or _MORE.match(labels[0]):
         return
     whole, above = list[str](), ""

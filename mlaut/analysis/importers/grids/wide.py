@@ -247,9 +247,15 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
 
 
 def _runs(g: Sheet, rows: Sequence[str]) -> bool:
-    """Return whether each name has as many rows as any other, which are its runs."""
-    sizes = np.bincount(g.columns[rows[0]].coded[0]) if len(rows) == 1 else np.zeros(1)
-    return len(sizes) > 1 and bool(sizes.min() == sizes.max() >= RUNS)
+    """Return whether each name has as many rows as any other, which are its runs.
+
+    So are rows without a name of their own of a file, however many.
+    """
+    if len(rows) != 1 or g.is_key(rows):
+        return False
+    sizes = np.bincount(g.columns[rows[0]].coded[0])
+    alone = rows == [FILE] and all(x.is_number for x in g.columns.values() if x.name != FILE)
+    return len(sizes) > 1 and bool(sizes.min() == sizes.max() >= RUNS or alone)
 
 
 def _repeats(g: Sheet, names: Sequence[str]) -> np.ndarray:
