@@ -41,6 +41,7 @@ from mlaut.analysis.importers.grids.several import (
     joined_across,
     measures_of,
     tells_datasets,
+    tells_strategies,
     without_shared,
 )
 from mlaut.analysis.importers.grids.sheet import ROLES, Asked, QuestionError, Reading, Sheet
@@ -269,13 +270,19 @@ def _of_methods(grids: Sequence[Grid], asked: Asked, wanted: set[int]) -> Readin
         grid, own = grids[n - 1], replace(asked, table=str(n))
         with suppress(AnalysisError):
             found[n] = read_grid(grid, own)
-        if n not in found and grid.table.columns.nlevels == 1 and _HEADING not in grid.table:
+        if n not in found and _may_be_of_one(grid):
             named = replace(grid, table=grid.table.assign(**{_HEADING: grid.name}))
             with suppress(AnalysisError):
                 found[n] = read_grid(named, own.with_columns(strategy=_HEADING))
-    heads = [grids[n - 1].name for n in found]
+    heads = without_shared([grids[n - 1].name for n in found])
     whole = len(found) == len(wanted) and tells_datasets(heads, asked.metric)
-    return joined_across(found, heads) if whole else None
+    return joined_across(found, heads) if whole and tells_strategies(heads) else None
+
+
+def _may_be_of_one(grid: Grid) -> bool:
+    """Return whether rows are called datasets, so that a heading may name their strategy."""
+    flat = grid.table.columns.nlevels == 1 and _HEADING not in grid.table
+    return flat and word_of(str(grid.table.columns[0])).startswith(("dataset", "data_set"))
 
 
 def _is_title(heading: str, metric: str) -> bool:

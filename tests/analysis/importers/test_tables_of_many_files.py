@@ -45,7 +45,8 @@ def test_tables_of_other_strategies_on_the_same_datasets_are_one(tmp_path):
     text = markdown("WER of one", [["x", 9], ["y", 8], ["z", 7]], ("dataset", "alpha"))
     text += markdown("WER of two", [["x", 5, 4], ["y", 6, 3]], ("dataset", "beta", "gamma"))
     results = read(tmp_path, text, "wer", name="t.md")
-    assert (results.datasets, results.strategies) == (("x", "y", "z"), ("alpha", "beta", "gamma"))
+    assert results.datasets == ("x", "y", "z")
+    assert results.strategies == ("one: alpha", "two: beta", "two: gamma")
     assert results.scores.isna().to_numpy().sum() == 2
 
 
@@ -124,19 +125,23 @@ def test_a_collection_of_all_rows_is_no_dataset_beside_a_metric_of_each(tmp_path
     table = WIDE.T.add_suffix("_wer").rename_axis("model_id").reset_index()
     table.insert(0, "dataset", "org/all")
     table["overall_wer"] = 0.5
-    for name in NAMES:
-        table[f"{name}_rare_wer"] = 0.7
     results = read(tmp_path, table, "wer")
     assert results.datasets == tuple(NAMES)
-    assert "`d1_rare_wer` (of rare)" in results.how_read
     assert "`overall_wer` (by its name a summary)" in results.how_read
+    for name in NAMES:
+        table[f"{name}_rare_wer"] = 0.7
+    with pytest.raises(AnalysisError, match="`d1_rare_wer` may be of another measure") as asked:
+        read(tmp_path, table, "wer")
+    kept, every = asked.value.readings.values()
+    assert kept.datasets == tuple(f"{x}_wer" for x in NAMES)
+    assert len(every.datasets) == 12
 
 
 def test_the_metric_in_a_longer_name_tells_the_direction(tmp_path):
     table = LONG.rename(columns={"acc": "source_accuracy-mean"})
     results = read(tmp_path, table, "source_accuracy-mean")
     assert is_wide(results)
-    assert "of which more is better (as of accuracy)" in results.how_read
+    assert "of which more is better (as for accuracy, which is in its name)" in results.how_read
 
 
 def test_a_criterion_beside_shifts_of_datasets_is_of_the_strategies(tmp_path):
@@ -171,7 +176,7 @@ def test_the_finest_of_several_columns_names_the_datasets(tmp_path):
 
 def test_links_of_runs_are_no_datasets(tmp_path):
     table = pd.DataFrame({"Algorithm": list("abc"), "MA": [9.0, 8.0, 7.0]})
-    table["HF Data"] = ["run_a_1", "run_b_2", "run_c_3"]
+    table["HF Data"] = [f"[run_{x}](https://h.co/run_{x})" for x in "abc"]
     results = read(tmp_path, table, "MA", greater_is_better=True)
     assert (len(results.datasets), results.strategies) == (1, tuple("abc"))
 
@@ -200,12 +205,10 @@ def test_a_corner_with_a_backslash_names_rows_and_columns(tmp_path):
 
 def test_columns_that_come_again_are_further_rows(tmp_path):
     rows = [[d, a, "", e, b] for d, a, e, b in zip("uvw", ALPHA, "xyz", BETA, strict=False)]
-    text = markdown("svm", rows, ("Case", "Accuracy", "", "Case", "Accuracy"))
-    text += markdown("knn", rows, ("Case", "Accuracy", "", "Case", "Accuracy")).replace(
-        "0.9", "0.8"
-    )
-    results = read(tmp_path, text, name="t.md", columns={"dataset": "Case"})
-    assert results.datasets == tuple("uvwxyz")
+    text = markdown("svm", rows, ("Dataset", "Accuracy", "", "Dataset", "Accuracy"))
+    text += text.replace("svm", "knn").replace("0.9", "0.8")
+    results = read(tmp_path, text, name="t.md")
+    assert (results.datasets, results.strategies) == (tuple("uvwxyz"), ("svm", "knn"))
 
 
 # ------------------------------------------------------------------- folders
@@ -235,12 +238,15 @@ def test_a_seed_within_names_of_files_is_a_repeat(tmp_path):
 
 
 def test_files_called_after_metrics_have_one_metric_each(tmp_path):
-    table = WIDE.rename(columns={"alpha": "f1", "beta": "precision"}).assign(boosted=0.5)
+    table = WIDE.assign(boosted=0.5)
     named = {"accuracy_score": table, "f1_score": table - 0.1, "recall_score": table - 0.2}
-    each = {x: y.reset_index() for x, y in named.items()}
-    results = read_results(saved(tmp_path / "t", **each), "accuracy_score", greater_is_better=None)
-    assert results.strategies == ("f1", "precision", "boosted")
-    assert results.scores.loc["d1", "f1"] == 0.91
+    folder = saved(tmp_path / "t", **{x: y.reset_index() for x, y in named.items()})
+    assert read_results(folder, "accuracy_score").scores.loc["d1", "alpha"] == 0.91
+    table = table.rename(columns={"alpha": "f1", "beta": "precision"})
+    saved(folder, **{x: table.reset_index() for x in named})
+    with pytest.raises(AnalysisError, match="`f1`, `precision` may be others") as asked:
+        read_results(folder, "accuracy_score")
+    assert [x.strategies for x in asked.value.readings.values()] == [("f1", "precision", "boosted")]
 
 
 def test_columns_of_numbers_without_a_name_are_runs(tmp_path):
@@ -300,11 +306,11 @@ def test_a_level_that_counts_is_of_runs(tmp_path):
         str(s): {
             d: {m: {"acc": 0.5 + s / 100, "time": 3} for m in ("gcn", "mlp")} for d in ("x", "y")
         }
-        for s in range(4)
+        for s in range(5)
     }
     results = read(tmp_path, json.dumps(content), "acc", name="t.json")
     assert (results.datasets, results.strategies) == (("x", "y"), ("gcn", "mlp"))
-    assert "means of 4 repeats (`level 1`)" in results.how_read
+    assert "means of 5 repeats (`level 1`)" in results.how_read
 
 
 def test_lists_of_rows_within_a_part_are_read_beside_its_summary(tmp_path):
@@ -330,3 +336,88 @@ def test_lists_of_any_length_in_files_of_strategies_are_runs(tmp_path):
         (tmp_path / f"{name}.json").write_text(json.dumps(scores))
     results = read_results(tmp_path, "accuracy")
     assert np.allclose(results.scores.loc[["x", "y"], ["svm", "knn"]], [[0.6, 0.4], [0.8, 0.3]])
+
+
+# ------------------------------------------------------------------- what once was read wrongly
+
+
+def test_a_row_of_equal_numbers_is_no_title(tmp_path):
+    rows = [[0, 0.9, 0.8], [1, 1, 1], [2, 0.7, 0.9], [3, 0.6, 0.9]]
+    text = markdown("t", rows, ("Dataset", "SVM", "RF"))
+    assert read(tmp_path, text, name="t.md").datasets == ("0", "1", "2", "3")
+
+
+@pytest.mark.parametrize("name", ["accuracy_drop", "f1_decrease", "rmse_skill", "mse_reduction"])
+def test_a_word_that_may_turn_a_metric_leaves_its_direction_unknown(name, tmp_path):
+    table = LONG.rename(columns={"acc": name})
+    assert "the direction of" in refused(tmp_path, table, name)
+
+
+def test_a_header_of_pandas_is_no_run(tmp_path):
+    for name, scores in (("svm", "0\n0.9\n0.8\n"), ("rf", "0\n0.7\n0.6\n")):
+        (tmp_path / f"{name}.csv").write_text(scores)
+    results = read_results(tmp_path, "accuracy")
+    assert np.allclose(results.scores[["svm", "rf"]], [[0.85, 0.65]])
+
+
+@pytest.mark.parametrize(
+    "heads", [("CIFAR-10", "MNIST"), ("Seed 1", "Seed 2"), ("Table 1", "Results"), ("10%", "50%")]
+)
+def test_headings_of_datasets_runs_and_titles_name_no_strategies(heads, tmp_path):
+    text = markdown(heads[0], *one_of(ALPHA)) + markdown(heads[1], *one_of(BETA))
+    assert "it has 2 tables" in refused(tmp_path, text, name="t.md")
+
+
+def test_strategies_under_conditions_of_their_own_are_asked_about(tmp_path):
+    rows = [["x", 0.9, 0.8], ["y", 0.7, 0.6], ["z", 0.5, 0.4]]
+    text = markdown("Accuracy at 10 labels", rows, ("Dataset", "SVM", "RF"))
+    text += markdown("Accuracy at 50 labels", rows[::-1], ("Dataset", "kNN", "MLP"))
+    assert "it has 2 tables" in refused(tmp_path, text, name="t.md")
+
+
+def test_strategies_on_datasets_of_their_own_are_not_compared(tmp_path):
+    rows = [["A", "iris", 0.82], ["B", "wine", 0.69], ["C", "zoo", 0.69]]
+    table = pd.DataFrame(rows, columns=["submission", "eval_dataset", "accuracy"])
+    assert "nothing can be compared" in refused(tmp_path, table)
+
+
+def test_strategies_with_a_further_word_stay(tmp_path):
+    table = WIDE.add_prefix("accuracy_").assign(accuracy_alpha_tuned=0.9, accuracy_beta_tuned=0.8)
+    results = read(tmp_path, table.reset_index())
+    assert results.strategies == ("alpha", "beta", "alpha_tuned", "beta_tuned")
+
+
+def test_training_in_names_of_files_is_no_strategy(tmp_path):
+    each = {
+        f"{d}/{d}_{m}_{part}": pd.DataFrame({"fold": [0, 1], "accuracy": [x, x + 0.02]})
+        for d in ("iris", "wine", "zoo")
+        for m in ("svm", "rf")
+        for part, x in (("train", 0.9), ("test", 0.5))
+    }
+    results = read_results(saved(tmp_path / "t", **each), "accuracy")
+    assert {*results.strategies} == {"svm", "rf"}
+    assert results.scores.max(axis=None) == 0.51
+
+
+def test_names_in_front_of_numbers_tell_another_metric(tmp_path):
+    table = WIDE.map(lambda x: f"loss={x}").reset_index()
+    assert "are of loss, not of accuracy" in refused(tmp_path, table)
+
+
+@pytest.mark.parametrize("numbers", [(2022, 2023), (10, 100)])
+def test_years_and_sizes_behind_results_are_no_runs(numbers, tmp_path):
+    each = {
+        f"{m}-results-{n}": pd.DataFrame({"dataset": ["x", "y"], "accuracy": [0.5, 0.6]})
+        for m in ("svm", "knn-5")
+        for n in numbers
+    }
+    try:
+        how = read_results(saved(tmp_path / "t", **each), "accuracy").how_read
+    except AnalysisError as asked:
+        how = str(asked)
+    assert "repeats (`run`)" not in how
+
+
+def test_three_numbered_levels_may_be_shots(tmp_path):
+    content = {m: {str(s): {"x": 0.5, "y": 0.6} for s in range(3)} for m in ("gcn", "mlp")}
+    assert "mlaut report" in refused(tmp_path, json.dumps(content), name="t.json")

@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.importers.grids.cells import WORDS
 from mlaut.analysis.importers.grids.columns import measure_in
-from mlaut.analysis.importers.grids.names import MEAN
+from mlaut.analysis.importers.grids.names import MEAN, MEANS, PARTS
 from mlaut.analysis.importers.grids.sheet import Reading
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.tables import (
@@ -75,9 +76,16 @@ def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Resu
 
 
 def _sign_within(metric: str) -> str:
-    """Return the arrow of the metric in a longer name, as of ``source_accuracy_mean``; or empty."""
+    """Return the arrow of the metric in a longer name, as of ``source_accuracy_mean``; or empty.
+
+    A word that is not known to leave the direction as it is, such as "drop", tells nothing.
+    """
     usual = usual_name(within := measure_in(MEAN.sub("", metric)))
-    return f"{'↑' if usual.greater else '↓'} as of {usual.metric}" if usual and within else ""
+    words = {*re.split(r"[\W_]+", metric.lower())} - {*re.split(r"[\W_]+", within.lower())}
+    words = {x for x in words if not re.fullmatch(r"\d+[a-z]{0,2}", x)}  # as in precision_at_3px
+    if usual is None or not words <= {*PARTS, *MEANS, *WORDS["neutral"]}:
+        return ""
+    return f"{'↑' if usual.greater else '↓'} as for {usual.metric}, which is in its name"
 
 
 def _scales(results: Results) -> str:

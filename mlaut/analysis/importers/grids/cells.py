@@ -121,6 +121,8 @@ class Column:
         Unit to which the numbers are converted, where a table has several of one kind.
     bound : str
         A cell that has a bound, as "< 5%", for its number.
+    named : str
+        The metric that stands in front of the numbers, as in ``ACC=0.88``.
     """
 
     name: str
@@ -134,6 +136,7 @@ class Column:
     units: np.ndarray | None = None
     unified: str = ""
     bound: str = ""
+    named: str = ""
 
     @property
     def unit(self) -> bool:
@@ -246,6 +249,9 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
         codes, each = pd.factorize(cells.astype(str))
     raw = [str(cell) for cell in each]
     texts = [_CITED.sub("", plain(cell)) for cell in raw]
+    in_front = {x[1].lower() for x in map(_NAMED.match, texts) if x and usual_name(x[1])}
+    if len(in_front) == 1:
+        texts = [_NAMED.sub("", x) for x in texts]
     lower = [text.lower().strip("() .") or text.strip() for text in texts]
     failing = [x in _FAILURES or bool(_FAILING.search(x)) for x in lower]  # as 3.1[ERROR]
     found = [_NONE if no else _printed(x, comma) for no, x in zip(failing, texts, strict=True)]
@@ -293,6 +299,7 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
         strange=strange,
         bold=bold[codes] if bold.any() else None,
         units=units if any(units) else None,
+        named=min(in_front, default="") if len(in_front) == 1 else "",
         bound=next((x for i, x in enumerate(texts) if x[:1] in tuple("<>≤≥≈") or i in between), ""),
     )
 
@@ -302,8 +309,6 @@ def _printed(text: str, comma: bool | None) -> tuple[float, float, float, str, s
     if _GROUPED.match(text.lstrip("<>≤≥≈ ")):
         text = re.sub(r"(?<=\d)['_](?=\d{3}(?!\d))", "", text)
     text = _PICTURES.sub("", text)
-    if (named := _NAMED.match(text)) and usual_name(named[1]):
-        text = text[named.end() :]
     if clock := _CLOCK.fullmatch(text):
         h, m, s = (float(x or 0) for x in clock.group("h", "m", "s"))
         return 3600 * h + 60 * m + s, np.nan, np.nan, "s", ""

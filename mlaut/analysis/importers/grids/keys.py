@@ -29,7 +29,7 @@ _STATISTIC = re.compile(r"(^|_)(?:mean|avg|average|median|min|max)(?=_|$)")
 _OVER_CLASSES = re.compile(r"(?:^|_)(?:macro|micro|weighted)(?=_|$)")  # as f1_macro
 
 
-_SCALED = re.compile(r"scaled|normali[sz]ed|relative", re.I)  # beside scores as they are
+_SCALED = re.compile(r"(?<!un)(?:scaled|normali[sz]ed)|relative", re.I)  # beside scores as they are
 _PROSE = re.compile(r"(?:\S+\s+){9}\S|\S*/\S*\.\w+$")  # ten words, or the path of a file
 _NUMBERED = re.compile(r"\D*\d+").fullmatch  # the name of a run that only counts
 _PLACES = re.compile(r"rank|win|tie|loss|std|dev", re.I)  # in names of averages, no scores
@@ -60,8 +60,8 @@ def keys_of(g: Sheet) -> Keys:
     _without_one(g)
     dataset, strategy = _named(g, "dataset"), _named(g, "strategy")
     if strategy and g.n > 1 and not g.asked.chosen and all(g.n_of(x) == g.n for x in strategy):
-        links = [x for x in dataset if word_of(x) not in WORDS["datasets"] and g.n_of(x) == g.n]
-        g.roles |= dict.fromkeys(links, "property")  # such as those to the data of each run
+        links = [x for x in dataset if g.n_of(x) == g.n and _has_links(g, x)]
+        g.roles |= dict.fromkeys(links, "property")
         dataset = [x for x in dataset if x not in links]
     repeat, fold = g.named("repeat"), g.named("fold")
     strategy += _settings(g, [*dataset, *strategy], strategy, [*repeat, *fold])
@@ -128,14 +128,19 @@ def keys_of(g: Sheet) -> Keys:
     return Keys(tuple(dataset), tuple(strategy), tuple(repeat), tuple(fold), scores)
 
 
+def _has_links(g: Sheet, name: str) -> bool:
+    """Return whether most cells are links, as those to the data of each run."""
+    return bool(g.table[name].astype(str).str.contains("://").mean() > 1 / 2)
+
+
 def _without_one(g: Sheet) -> None:
     """Leave out a collection that is the same in all rows, of which each column is a dataset."""
     whole = [x for x in g.named("dataset") if g.n_of(x) == 1 < g.n]
-    models = g.named("strategy")
+    models, said = g.named("strategy"), {*g.asked.columns} - {"score", "unused"}
     alike = [x for x in g.columns if same_metric(measure_in(x, g.metric), g.metric)]
     alike = [x for x in alike if g.columns[x].is_number and not is_summary(x)]
     alone = bool(whole) and whole == g.named("dataset") and bool(models) and g.is_key(models)
-    if alone and len(alike) > _FEWEST and g.metric not in g.columns and not g.asked.chosen:
+    if alone and len(alike) > _FEWEST and g.metric not in g.columns and not said:
         g.drop(whole, f"{g.columns[whole[0]].labels()[0]} throughout")
 
 

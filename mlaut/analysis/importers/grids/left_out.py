@@ -216,7 +216,7 @@ def of_the_test(g: Sheet, columns: list[str], kind: str) -> list[str]:
     return g.without(columns, others, "of another part of the data")
 
 
-def of_the_metric(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, str]]:
+def of_the_metric(g: Sheet, columns: list[str], kind: str) -> tuple[list[str], dict[str, str]]:
     """Return the columns of the wanted metric, where columns are of several, and their names."""
     if g.asked.columns.get("score") or word_of(g.metric) in map(word_of, columns):
         return columns, {}
@@ -249,8 +249,12 @@ def of_the_metric(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, st
         none = f", and none is of {g.metric}" if g.metric else ""
         text = f"its columns are of several metrics ({some_of(ask)}){none}, so say which one"
         raise g.refuse(text, *({"metric": x} for x in ask[:3]))
-    for what, names in (others | _twins_of(kept)).items():
+    for what, names in others.items():
         g.drop([short[x] for x in names], f"of {what}")
+    if kind == "strategy" and (more := _with_a_further_word(kept)):
+        base = [short[x] for x in kept if x not in more and not is_summary(kept[x])]
+        text = f"`{short[more[0]]}` may be of another measure than `{base[0]}`"
+        raise g.refuse(text, {"score": base}, {"score": [*base, *(short[x] for x in more)]})
     over = [short[x] for x, base in kept.items() if is_summary(base) and short[x] in g.columns]
     g.drop(over if len(over) < len(kept) else [], "by its name a summary")
     kept = {x: base for x, base in kept.items() if short[x] in g.columns}
@@ -259,12 +263,12 @@ def of_the_metric(g: Sheet, columns: list[str]) -> tuple[list[str], dict[str, st
     return list(renamed), renamed
 
 
-def _twins_of(kept: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the columns of a further word, as ``ami_rare``, if nearly all others have such one."""
+def _with_a_further_word(kept: Mapping[str, str]) -> list[str]:
+    """Return the columns named as another with one more word, as ``ami_rare``, if half are so."""
     ends = [x.rpartition("_") for x in kept.values()]
     words = Counter(end for base, _, end in ends if base in kept.values())
-    more = [end for end, n in words.items() if n > 1 and 2 * (n + 1) >= len(kept)]
-    return {end: [x for x, base in kept.items() if base.endswith(f"_{end}")] for end in more}
+    more = [end for end, n in words.items() if n > 2 and 2 * (n + 1) >= len(kept)]
+    return [x for x, base in kept.items() if base.rpartition("_")[2] in more]
 
 
 def leave_averages_out(g: Sheet, rows: list[str], columns: list[str]) -> None:

@@ -77,6 +77,9 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     if not asked.columns.get("score"):
         _check_p_values(g, reading.score, keys.scores)
     scored = [g.columns[x] for x in keys.scores or g.columns]
+    if other := [x for x in scored if x.named and g.metric and not same_metric(x.named, g.metric)]:
+        text = f"cells of `{other[0].name}` are of {other[0].named}, not of {g.metric}"
+        raise g.refuse(text, {"metric": other[0].named})
     told = {x.told_unit for x in scored if x.told_unit}
     units = ", ".join(sorted(x for x in told if len(told) == 1 or not x.startswith("in ")))
     bound = next((x.bound for x in g.columns.values() if x.is_number and x.bound), "")
@@ -149,7 +152,7 @@ def _drop_index(g: Sheet) -> None:
 def _number_runs(g: Sheet) -> None:
     """Call a level without a name repeats, if it counts 0, 1, ... within what texts name."""
     texts = [x for x in g.columns if not g.columns[x].is_number]
-    levels = [x for x in g.columns if x.startswith(("unnamed", ROW)) and x not in texts]
+    levels = [x for x in g.columns if (x == ROW or x.startswith("unnamed")) and x not in texts]
     chosen = {x for names in g.asked.columns.values() for x in names}
     for name in levels[:1] if texts and levels and levels[0] not in chosen else []:
         runs = sorted({*g.columns[name].numbers.tolist()})
@@ -241,8 +244,9 @@ def _choose_metric_rows(g: Sheet) -> None:
         kept = wanted[0] if wanted else kinds[0]
         g.metric = g.metric or kept
         del g.columns[name]
-        across = [x for x in numbers if g.roles[x] in ("", "average") or usual_name(x)]
-        mixed = name.startswith(FILE) and len(across) > 2 and any(map(usual_name, across))
-        if mixed and not g.asked.chosen:  # of one metric each by their files, not by their names
-            g.asked = g.asked.with_columns(score=across)
+        across = [x for x in numbers if g.roles[x] == "" or usual_name(x)]
+        named_so = [x for x in across if usual_name(x)]
+        if name.startswith(FILE) and named_so and len(across) > 2 and not g.asked.chosen:
+            text = f"files are of one metric each, and {quoted(named_so[:3], ', ')} may be others"
+            raise g.refuse(text, {"score": across}, {"unused": named_so})
         g.keep(labels == kept, f"rows of {', '.join(x for x in kinds if x != kept)}")

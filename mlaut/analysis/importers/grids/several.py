@@ -13,10 +13,14 @@ from mlaut.analysis.importers.grids.cells import WORDS
 from mlaut.analysis.importers.grids.columns import is_mean
 from mlaut.analysis.importers.grids.forms.markup import OF_MEASURE
 from mlaut.analysis.importers.grids.names import PARTS, is_summary, same_metric
-from mlaut.analysis.importers.grids.sheet import Reading
+from mlaut.analysis.importers.grids.sheet import Reading, likes
 from mlaut.analysis.scores.usual_names import usual_name
 
+_CONDITION = re.compile(  # under which strategies are compared
+    r"(?i)\b(?:at|under|with|without|before|after|during|noise|noisy|shift|shots?|labels?)\b|\d\s*%|="
+)
 _APART = 5.0  # times, from which scores of the same datasets are not of one measure
+_SPARED = 4  # tables of one dataset, of which one may be left out
 _LEAST = 4  # strategies from which equal means are no accident
 
 
@@ -26,9 +30,10 @@ def joined(
     """Return readings of tables that compare the same strategies as one; None for any others.
 
     Headings name the datasets of tables of one, and tell apart those of the same name in others,
-    which are of one source. Two parts of headings that cross, as "Last: Maze", "Best: Maze" and
-    "Last: Ants", are no datasets there: tables may measure the same ones twice. Unless ``strict``,
-    tables that share few strategies with the largest are left out, and told.
+    which are of one source. Tables of one dataset each are joined if they share a strategy, and up
+    to a quarter of them may be left out. Two parts of headings that cross, as "Last: Maze", "Best:
+    Maze" and "Last: Ants", are no datasets there: tables may measure the same ones twice. Unless
+    ``strict``, tables that share few strategies with the largest are left out, and told.
     """
     headings, kept = without_shared(headings), _without_totals(readings)
     over = [f"{x!r} (all of it is in others)" for i, x in enumerate(headings) if i not in kept]
@@ -44,11 +49,11 @@ def joined(
     most = max(({*x.strategy} for x in each), key=len, default=set())
     of_tables = Counter(name for x in each for name in {*x.strategy})
     shared = sum(n > 1 for n in of_tables.values()) > 1
-    single = shared and all(len({*x.dataset}) == 1 for x in each)
+    single = shared and all(len({*x.dataset}) == 1 for x in each)  # headings are datasets then
     single &= len({*headings}) == len(each)
-    least = 1 if single else max(2, len(most) / 2)  # headings are datasets then
+    least = 1 if single else max(2, len(most) / 2)
     apart = [i for i, x in enumerate(each) if len(most & {*x.strategy}) < least]
-    same = not (strict and len(apart) > single * len(each) / 4)
+    same = not (strict and len(apart) > (len(each) / _SPARED if single else 0))
     over += [f"{headings[i]!r} (few of the strategies)" for i in apart]
     each = [x for i, x in enumerate(each) if i not in apart]
     headings = [x for i, x in enumerate(headings) if i not in apart]
@@ -91,14 +96,22 @@ def joined(
 def joined_across(readings: Mapping[int, Reading], headings: Sequence[str]) -> Reading | None:
     """Return readings of tables of the same datasets, each with strategies of its own, as one.
 
-    Headings name the strategies of tables of one, and tell apart those of the same name in others.
+    Headings name the strategies of tables of one, and are a part of the names of others.
     """
     each = list(readings.values())
     shared = set.intersection(*({*x.dataset} for x in each)) if each else set()
     if 2 * len(shared) < max((len({*x.dataset}) for x in each), default=1):
         return None
     together = joined({n: _turned(x) for n, x in readings.items()}, headings)
-    return replace(_turned(together), sources={}) if together else None
+    if together is None:
+        return None
+    own = [{*x.strategy} for x in each]
+    above = dict(zip(map(frozenset, own), headings, strict=True))
+    if any(len(x) > 1 for x in own) and not together.sources:  # as headings tell conditions
+        of = {name: heading for names, heading in above.items() for name in names}
+        names = np.array([f"{of[x]}: {x}" for x in together.dataset], dtype=object)
+        together = replace(together, dataset=names)
+    return _turned(together)
 
 
 def _turned(reading: Reading) -> Reading:
@@ -205,6 +218,14 @@ def tells_datasets(headings: Sequence[str], metric: str) -> bool:
     parts = {frozenset(PARTS[x] for x in words if x in PARTS and x != "all") for words in each}
     others = [x for words in each for x in words if is_other(x, metric)]
     return len(parts) <= 1 and not others and not any(map(is_summary, headings))
+
+
+def tells_strategies(headings: Sequence[str]) -> bool:
+    """Return whether headings may name strategies: no datasets, conditions, numbers or titles."""
+    words = [re.findall(r"[^\W\d_]+", x.lower()) for x in headings]
+    plain = [{*x} <= {*WORDS["titles"], *WORDS["repeats"], *WORDS["folds"]} for x in words]
+    conditions = any(_CONDITION.search(x) for x in headings)
+    return likes(list(headings)) != "dataset" and not any(plain) and not conditions
 
 
 def measures_of(text: str) -> list[str]:

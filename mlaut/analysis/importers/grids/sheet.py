@@ -35,7 +35,7 @@ ONE = "this dataset"  # its name, where no column has one
 _LOOKED_AT = 300  # names
 _LONGEST = 200  # letters of a word that an error shows whole
 _KNOWN = 0.34  # share of names that are known, from which they tell what they name
-_RUNS = 3  # from which numbers of nested levels are those of runs
+_RUNS = 5  # from which numbers of nested levels are those of runs, and not of shots
 _MANY = 4  # columns that differ in their last word
 _LIKE = 10  # times, within which a number is like others
 _EXAMPLES, _EXAMPLE = 3, 20  # cells of each column that a question shows, and their letters
@@ -259,6 +259,8 @@ class Sheet:
                 self.columns[name], self.roles[name] = Column(name, texts=texts), ""
             if name.startswith(FILE) and self._names_metrics(name):
                 self.roles[name] = "metric"
+            if name.startswith(FILE) and {*self.columns[name].coded[1]} <= {*PARTS}:
+                self.roles[name] = "part"
         self.given = list(self.columns)
         self.asked = asked = replace(asked, columns=self._spelled_out(asked.columns))
         for role, chosen in asked.columns.items():

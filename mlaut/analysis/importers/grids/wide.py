@@ -46,6 +46,7 @@ from mlaut.errors import AnalysisError, some_of
 from mlaut.markup import counted
 
 _STATISTICS = r"(?:^|\W)(?:min|max|median|mean|std|sd|count|\d+%|iqr|mode|var)\W*$"  # of a summary
+_NAMES = 5  # of rows, from which as many rows of each are no accident
 _CASES = 5  # times as many names as files, from which they may be cases
 _CROSSED = 0.5  # share of the cells with a row, from which a column may name datasets
 _DIFFER = "no column names its rows: if they differ by "
@@ -77,7 +78,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     others = {*rows, *repeat, *fold, *source}
     g.drop([x for x in g.columns if x not in others and not g.columns[x].is_number])
     columns = [x for x in g.columns if x not in others]
-    columns, renamed = of_the_metric(g, columns)
+    columns, renamed = of_the_metric(g, columns, kind)
     columns = of_the_test(g, without_odd(g, rows, columns, kind), kind)
     shown = [renamed.get(x, x) for x in columns]
     other = "strategy" if kind == "dataset" else "dataset"
@@ -255,7 +256,8 @@ def _runs(g: Sheet, rows: Sequence[str]) -> bool:
         return False
     sizes = np.bincount(g.columns[rows[0]].coded[0])
     alone = rows == [FILE] and all(x.is_number for x in g.columns.values() if x.name != FILE)
-    return len(sizes) > 1 and bool(sizes.min() == sizes.max() >= RUNS or alone)
+    balanced = len(sizes) >= _NAMES and sizes.min() == sizes.max() >= RUNS
+    return len(sizes) > 1 and bool(balanced or alone)
 
 
 def _repeats(g: Sheet, names: Sequence[str]) -> np.ndarray:

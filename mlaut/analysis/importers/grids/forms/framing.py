@@ -50,9 +50,7 @@ def _side_by_side(table: Printed) -> Printed:
 def _by_titles(table: Printed) -> list[Printed]:
     """Return the parts of a table below titles across all columns, if they have the same rows."""
     rows = [*enumerate(table.rows)][1:]
-    at = [
-        i for i, row in rows if len(row) > 2 and (len({*row}) == 1 or (row[0] and not any(row[1:])))
-    ]
+    at = [i for i, row in rows if _is_title(row) or (len(row) > 2 and row[0] and not any(row[1:]))]
     ends = pairwise([*at, len(table.rows)])
     parts = [(table.rows[start][0], table.rows[start + 1 : end]) for start, end in ends]
     names = {tuple(row[0] for row in rows) for _, rows in parts}
@@ -113,7 +111,7 @@ def _with_corner(rows: Rows) -> Rows:
 def framed(rows: Rows) -> pd.DataFrame:
     """Return rows of cells as a table; the first row, or two, or three, have its names."""
     width = max(map(len, rows))
-    over = [i > 0 and len(row) > 2 and len({*row}) == 1 for i, row in enumerate(rows)]  # titles
+    over = [i > 0 and _is_title(row) for i, row in enumerate(rows)]
     rows = [row[: 1 if title else None] for row, title in zip(rows, over, strict=True)]
     rows = [[*row, *[""] * (width - len(row))] for row in rows if any(row)]
     rows = _in_blocks(_stacked(rows))
@@ -156,8 +154,13 @@ def framed(rows: Rows) -> pd.DataFrame:
     return body
 
 
+def _is_title(row: list[str]) -> bool:
+    """Return whether a row has one text in all of its cells."""
+    return len(row) > 2 and len({*row}) == 1 and not is_score(plain(row[0]))
+
+
 def _stacked(rows: Rows) -> Rows:
-    """Return rows with the columns that have all names of the first ones again below these."""
+    """Return rows with the right half of columns below the left half, if names are the same."""
     used = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
     for head in (0, 1):
         names = [plain(rows[head][i]) for i in used] if len(rows) > head + 2 else []
@@ -245,7 +248,8 @@ def is_score(text: str) -> bool:
 
 def _is_of_scores(row: list[str]) -> bool:
     """Return whether a row without a name has scores, as a title over all columns has not."""
-    return row[0] == "" and any(is_score(plain(x)) for x in row)
+    cells = [plain(x) for x in row if x]
+    return any(map(is_score, cells)) and (row[0] == "" or (len(cells) > 1 and is_score(cells[0])))
 
 
 def _filled_down(table: pd.DataFrame) -> pd.DataFrame:

@@ -11,7 +11,7 @@ import pandas as pd
 from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.forms.grid import FILE, ROW, Grid, is_form, text_of
 from mlaut.analysis.importers.grids.forms.nested import RUNS
-from mlaut.analysis.importers.grids.names import role_of, shared_start
+from mlaut.analysis.importers.grids.names import PARTS, role_of, shared_start
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, DataError, some_of
 from mlaut.files_io.kinds import PICKLES
@@ -74,9 +74,12 @@ def tables_of_folder(folder: Path, read: Callable[[Path], list[Grid]]) -> list[G
 
 
 def _headed(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a column of numbers, the first of which was taken for its name, with a name."""
+    """Return the table of a file of one column without a header, with its first number.
+
+    A whole number may be a header, as pandas writes 0.
+    """
     first = str(table.columns[0])
-    if table.shape[1] > 1 or not re.fullmatch(r"[+-]?\d*\.?\d+(?:e[+-]?\d+)?", first, re.I):
+    if table.shape[1] > 1 or not re.fullmatch(r"[+-]?\d*\.\d+(?:e[+-]?\d+)?", first, re.I):
         return table
     return pd.DataFrame({"score": [float(first), *table.iloc[:, 0]]})
 
@@ -123,7 +126,7 @@ def _of_run(path: Path) -> list[Grid]:
 
 def _together(tables: dict[Path, pd.DataFrame], folder: Path, note: tuple[str, ...]) -> Grid:
     """Return the rows of files as one table, called after the end that all their names have."""
-    parts = _parts_of_names([file.relative_to(folder) for file in tables])
+    parts = _split_off(_parts_of_names([file.relative_to(folder) for file in tables]))
     stems = {stem_of(file.name) for file in tables}
     ends = stems if len(stems) == 1 else {re.split(r"[_.-]", x)[-1] for x in stems}
     heads = Counter(name for table in tables.values() for name in set(table.columns))
@@ -133,7 +136,8 @@ def _together(tables: dict[Path, pd.DataFrame], folder: Path, note: tuple[str, .
         if alone:  # a column of runs, called after its strategy or whatever else
             column = str(table.columns[0])
             table = table.set_axis(["score"], axis=1).assign(run=range(len(table)))
-            table["name of the column"] = column
+            if len(heads) > 1:
+                table["name of the column"] = column
         elif len(tables) > 1:
             first = table.columns[0]
             if first == "" or (heads[first] == 1 and table.iloc[:, 0].dtype == object):
@@ -175,6 +179,17 @@ def _parts_of_names(paths: list[Path]) -> list[dict[str, str]]:
     return [{FILE: "/".join(way)} for way in ways]
 
 
+def _split_off(names: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Return parts of names with those of the data, as ``test`` of ``svm_test``, for themselves."""
+    for level in [x for x in names[0] if x.startswith(FILE)]:
+        ends = [re.fullmatch(r"(.+?)[\W_]+([a-z]+)", name[level], re.I) for name in names]
+        kinds = {x[2].lower() if x else "" for x in ends}
+        if len(kinds) > 1 and kinds <= {*PARTS}:
+            pairs = zip(names, filter(None, ends), strict=True)
+            return [{**name, level: x[1], f"{FILE} part": x[2].lower()} for name, x in pairs]
+    return names
+
+
 def _without_folders(ways: list[list[str]]) -> list[dict[str, str]]:
     """Return folders, and names of files without these, if several folders have the same."""
     folders, stems = zip(*ways, strict=True)
@@ -192,8 +207,8 @@ def _without_folders(ways: list[list[str]]) -> list[dict[str, str]]:
 def _around_shared(stems: list[str]) -> list[dict[str, str]]:
     """Return what stands before and behind the word ``results``, or a run, in all names.
 
-    A number behind that word is of a run: ``iris-results-42`` is of run 42, and ``iris_seed1_svm``
-    of seed 1.
+    Numbers from 0 or 1 behind that word are of runs: ``iris-results-1`` is of run 1, and
+    ``iris_seed1_svm`` of seed 1.
     """
     words = set.intersection(*({*re.split(r"[\W_]+", x)} for x in stems)) & _OUTPUT
     runs = re.compile(
@@ -206,7 +221,8 @@ def _around_shared(stems: list[str]) -> list[dict[str, str]]:
         return []
     if max(map(len, levels)) == len(stems):
         return []
-    numbered = len(levels[1]) == 1 and all(map(str.isdigit, levels[2]))
+    numbers = [int(x) for x in levels[2] if x.isdigit()]  # from 0 or 1, or they may be sizes
+    numbered = len(levels[1]) == 1 and len(numbers) == len(levels[2]) and min(numbers) in (0, 1)
     names = [f"{FILE} part 1", found[0][2] or "run", "run" if numbered else f"{FILE} part 2"]
     several = [i for i, level in enumerate(levels) if len(level) > 1]
     return [{names[i]: part[i] for i in several} for part in parts]
