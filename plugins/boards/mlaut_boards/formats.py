@@ -367,6 +367,7 @@ def _chosen(
     """Return the rows with the wanted scores, their column, and their metric if all have one."""
     numbers = [str(column) for column in frame.select_dtypes("number") if column not in _ABOUT]
     named = {board.metrics.get(column, column).lower(): column for column in numbers}
+    metric = (metric or "").removeprefix("classif.").removeprefix("regr.") or None  # of mlr3
     wanted = (metric or "").lower()
     if wanted in named or metric in numbers:
         column = named.get(wanted, str(metric))

@@ -421,3 +421,21 @@ def test_years_and_sizes_behind_results_are_no_runs(numbers, tmp_path):
 def test_three_numbered_levels_may_be_shots(tmp_path):
     content = {m: {str(s): {"x": 0.5, "y": 0.6} for s in range(3)} for m in ("gcn", "mlp")}
     assert "mlaut report" in refused(tmp_path, json.dumps(content), name="t.json")
+
+
+def test_n_beats_is_a_strategy_and_no_number_of_something(tmp_path):
+    table = WIDE.rename(columns={"alpha": "N-BEATS", "beta": "Theta"}).reset_index()
+    assert read(tmp_path, table).strategies == ("N-BEATS", "Theta")
+
+
+def test_names_of_losses_are_strategies(tmp_path):
+    assert is_wide(read(tmp_path, LONG.rename(columns={"model": "loss"})))
+
+
+def test_a_flag_of_runs_is_no_part_of_the_strategies(tmp_path):
+    rows = [(d, k, m) for d in ("x", "y") for k in (2, 4) for m in ("svm", "knn")]
+    table = pd.DataFrame(rows, columns=["graph", "k", "algorithm"])
+    table["failed"] = np.where(table.algorithm == "svm", "no", "")
+    table["cut"] = np.linspace(0.5, 0.9, len(table))
+    results = read(tmp_path, table, "cut", greater_is_better=False)
+    assert results.strategies == ("svm", "knn")

@@ -33,6 +33,7 @@ _SCALED = re.compile(r"(?<!un)(?:scaled|normali[sz]ed)|relative", re.I)  # besid
 _PROSE = re.compile(r"(?:\S+\s+){9}\S|\S*/\S*\.\w+$")  # ten words, or the path of a file
 _NUMBERED = re.compile(r"\D*\d+").fullmatch  # the name of a run that only counts
 _PLACES = re.compile(r"rank|win|tie|loss|std|dev", re.I)  # in names of averages, no scores
+FLAGS = {"true", "false", "yes", "no", ""}
 _FEWEST = 2  # sources
 _LONGEST = 60  # letters of a setting
 _NOT_APPLICABLE = {x for x in WORDS["no_result"] if not re.fullmatch("[a-z]", x)}
@@ -212,6 +213,7 @@ def _settings(g: Sheet, keys: list[str], strategy: list[str], levels: list[str])
     texts = [x for x in g.named("", "source") if not g.columns[x].is_number]
     texts = [x for x in texts if x != g.asked.clusters and g.n_of(x) <= _OWN * g.n]
     texts = [x for x in texts if max(map(len, g.columns[x].coded[1])) < _LONGEST]
+    texts = [x for x in texts if not {y.lower() for y in g.columns[x].coded[1]} <= FLAGS]
     none = {x: found for x in texts if (found := not_applicable(g, strategy, x)).any()}
     keys = [*keys, *(x for x in texts if x not in none)]
     some = [x for x in none if not g.fixes(keys, x)]

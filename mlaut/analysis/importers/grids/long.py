@@ -10,7 +10,13 @@ import pandas as pd
 from mlaut.analysis.importers.grids.cells import WORDS
 from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.forms.grid import FILE
-from mlaut.analysis.importers.grids.keys import Keys, is_prose, not_applicable, sources_by_dataset
+from mlaut.analysis.importers.grids.keys import (
+    FLAGS,
+    Keys,
+    is_prose,
+    not_applicable,
+    sources_by_dataset,
+)
 from mlaut.analysis.importers.grids.names import (
     DURING,
     is_summary,
@@ -40,7 +46,6 @@ _ALONE = "has hardly more than one row, so nothing can be compared"
 _STATISTIC = re.compile(r"[._](?:min|max|med|median|mode|mean|avg|sd|std)$")  # of what was measured
 _LONG_TEXT = 60  # letters of a text, above which it is no setting
 UNNAMED = "no column names it"
-_FLAGS = {"true", "false", "yes", "no", ""}
 
 
 def read_long(g: Sheet, keys: Keys) -> Reading:
@@ -171,7 +176,7 @@ def _other_key(
         return [], strategy
     texts = [x for x in g.named("", "source") if not g.columns[x].is_number and x not in known]
     texts = [x for x in g.columns if x in texts and not (known and g.fixes(known, x))]
-    texts = [x for x in texts if not {y.lower() for y in g.columns[x].coded[1]} <= _FLAGS]
+    texts = [x for x in texts if not {y.lower() for y in g.columns[x].coded[1]} <= FLAGS]
     texts = [x for x in texts if not (known and _has_lists(g, x))]
     texts = [x for x in texts if all(g.columns[x].coded[1])] or texts  # names are in each row
     texts = [x for x in texts if not is_prose(g, x)] or texts
@@ -538,7 +543,7 @@ def _counts(g: Sheet, name: str) -> bool:
     """Return whether a column is constant, a flag, or numbers its values 0, 1, ... or 1, 2, ..."""
     names = {x.lower() for x in g.columns[name].coded[1]}
     n = len(names)
-    return n < 2 or names <= _FLAGS or any(names == {*map(str, range(i, n + i))} for i in (0, 1))
+    return n < 2 or names <= FLAGS or any(names == {*map(str, range(i, n + i))} for i in (0, 1))
 
 
 def _assignments(

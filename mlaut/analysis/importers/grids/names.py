@@ -124,6 +124,8 @@ def role_of(name: str) -> str:
     named = _RELATIVE.match(shown) and not re.fullmatch("[A-Z]+", shown)  # GAIN is a method
     if named and (last is None or last.metric in ("seconds", "gap")):
         return "relative"
+    if shown.lower() in WORDS["strategy_names"]:  # InceptionTime is no time, N-BEATS no number
+        return ""
     if not counts:
         for role, words in _KEYS.items():
             if any(candidate in WORDS[words] for candidate in candidates):
@@ -134,8 +136,6 @@ def role_of(name: str) -> str:
         return "size"
     if word in WORDS["spreads"][:12]:
         return "spread"
-    if shown.lower() in WORDS["strategy_names"]:  # InceptionTime is no time
-        return ""
     if usual_name(shown) is None and len(tokens) > 1:
         if tokens[-1] in _LAST:
             return "size"

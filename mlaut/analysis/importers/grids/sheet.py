@@ -398,6 +398,8 @@ class Sheet:
             return "fold"
         if {"fit_time", "score_time"} <= {*self.table} and re.fullmatch(r"level_\d", column.name):
             return "fold"  # the places in what scikit-learn's cross_validate returned
+        if role == "average" and not number:  # names of losses
+            return ""
         if role == "metric" and not number:  # or a corner that names columns, above strategies
             names, across = {*column.coded[1]}, [usual_name(x) for x in self.columns]
             known = sum(usual_name(x) is not None for x in names)
