@@ -52,8 +52,9 @@ def question_text(question: QuestionError) -> str:
     for number, (command, told) in enumerate(_answers(question), 1):
         first, *rest = wrapped([f"{number}. {told}"])
         lines += [first, *(f"   {line}" for line in rest), f"   {command}", ""]
-    lines += [*wrapped([_ways_out(question)]), f"   {question.template}", ""]
-    lines += [*wrapped([_ABOUT_COLUMNS]), *(f"   {line}" for line in _columns(question)), ""]
+    if question.columns:  # else only whether more is better is asked
+        lines += [*wrapped([_ways_out(question)]), f"   {question.template}", ""]
+        lines += [*wrapped([_ABOUT_COLUMNS]), *(f"   {line}" for line in _columns(question)), ""]
     if question.readings:
         lines += [*wrapped(_about_first(question)), "", *lines_of(_table(question))]
     return printable("\n".join([*lines, *_rest(question)]))
@@ -64,8 +65,9 @@ def question_markdown(question: QuestionError) -> str:
     lines = [f"# {marked(_title(question))}", "", marked(_question(question)), ""]
     for number, (command, told) in enumerate(_answers(question), 1):
         lines += [f"{number}. {marked(told)}", "", f"       {command}", ""]
-    lines += [marked(_ways_out(question)), "", f"    {question.template}", ""]
-    lines += [marked(_ABOUT_COLUMNS), "", *(f"- {marked(x)}" for x in _columns(question))]
+    if question.columns:
+        lines += [marked(_ways_out(question)), "", f"    {question.template}", ""]
+        lines += [marked(_ABOUT_COLUMNS), "", *(f"- {marked(x)}" for x in _columns(question))]
     if question.readings:
         lines += (line for text in _about_first(question) for line in ("", marked(text)))
         lines += ["", *in_markdown(_table(question))]

@@ -119,10 +119,21 @@ def test_answers_that_read_the_same_are_one(tmp_path):
     assert len(question.readings) == len(question.ways) == str(question).count("mlaut report")
 
 
-def test_an_answer_without_results_shows_no_readings(tmp_path):
-    question = asked(tmp_path, WIDE, metric="mine")  # its direction is not known
-    assert len(question.ways) == 2
-    assert not question.readings
+def test_a_direction_that_is_not_known_is_a_part_of_each_answer(tmp_path):
+    question = asked(tmp_path, WIDE, metric="mine")
+    assert [way.greater for way in question.ways] == [True, True, False]
+    assert len(question.readings) == 3
+
+
+def test_a_direction_alone_is_asked_about_with_both_readings(tmp_path):
+    question = asked(tmp_path, WIDE.rename_axis("dataset"), metric="gain")
+    assert [way.greater for way in question.ways] == [True, False]
+    assert "the direction of 'gain' is not known" in question.text
+    screen = question_text(question)
+    assert "--less-is-better" in screen
+    assert "COLUMN" not in screen
+    more, less = question.readings.values()
+    assert (more.losses == -less.losses).all(axis=None)
 
 
 def test_a_table_in_memory_has_the_calls():

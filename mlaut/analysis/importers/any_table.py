@@ -47,7 +47,7 @@ from mlaut.analysis.importers.grids.several import (
 from mlaut.analysis.importers.grids.sheet import ROLES, Asked, QuestionError, Reading, Sheet
 from mlaut.analysis.importers.reading import in_one_line
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.tables import source_column
+from mlaut.analysis.results.tables import DirectionError, source_column
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, DataError, MlautError, nearest, some_of
 from mlaut.markup import counted
@@ -459,14 +459,16 @@ def _asking(
     Of answers with the same scores, which only name the strategies in other words, the first stays.
     Those that leave most cells empty come last.
     """
-    read, errors = list[tuple[Asked, Results]](), list[str]()
+    read, errors = list[tuple[Asked, Results]](), list[Exception]()
     for asked, reading in answers:
         try:
             read.append((asked, results_of_reading(reading, asked.greater)))
         except (MlautError, ValueError) as error:
-            errors.append(str(error))
-    if not read:  # of a metric whose direction is not known, for example
+            errors.append(error)
+    if not read:
         why = f"; either way {errors[0]}" if errors else ""
+        if errors and all(isinstance(x, DirectionError) for x in errors):
+            return _asking(text + why, _both_ways(answers), sheet)
         return QuestionError(text + why, [x for x, _ in answers], sheet=sheet)
     first: dict[tuple[object, ...], tuple[Asked, Results]] = {}
     for answer in read:
@@ -475,11 +477,18 @@ def _asking(
     return QuestionError(text, [x for x, _ in kept], {x.command(): y for x, y in kept}, sheet)
 
 
+def _both_ways(answers: Sequence[tuple[Asked, Reading]]) -> list[tuple[Asked, Reading]]:
+    """Return answers with more as better, and the first with less as better."""
+    signs = [(True, x) for x in answers[: _ANSWERS - 1]] + [(False, x) for x in answers[:1]]
+    return [(replace(asked, greater=sign), reading) for sign, (asked, reading) in signs]
+
+
 def _content(results: Results) -> tuple[object, ...]:
     """Return what results say, whatever the strategies are called and in which order they stand."""
     scores = results.scores.sort_index()
     columns = sorted(scores[name].to_numpy().tobytes() for name in scores)
-    return (results.metric.name, *scores.index, *columns)
+    metric = results.metric
+    return (metric.name, metric.greater_is_better, *scores.index, *columns)
 
 
 def _may_be_cases(grid: Grid, asked: Asked) -> bool:
@@ -493,20 +502,25 @@ def _may_be_cases(grid: Grid, asked: Asked) -> bool:
 def _read(grid: Grid, asked: Asked, greater_is_better: bool | None) -> Results:
     """Return the results of a grid."""
     try:
-        reading = read_grid(grid, asked)
+        return _results(read_grid(grid, asked), asked, greater_is_better)
     except QuestionError as question:
         told = question if len(grid.table) > _FOLLOWED else _followed(grid, question)
         if not _may_be_cases(grid, asked):
             raise told from None
         init = f"mlaut init {shlex.quote(asked.where)}"
         raise AnalysisError(f"{told}; or if rows are cases to learn from: {init}") from None
-    return _results(reading, asked, greater_is_better)
 
 
 def _results(reading: Reading, asked: Asked, greater_is_better: bool | None) -> Results:
     """Return the results of a reading; an error about their values names the file."""
     try:
         return results_of_reading(reading, greater_is_better)
+    except DirectionError as error:
+        text, _, hint = str(error).partition(": give ")
+        hint = hint.partition("the name of a metric")[2]  # such as one that is spelt nearly so
+        text += f"{hint} Or" if hint else ": name a metric, or"
+        text += " choose whether more or less is better"
+        raise _asking(f"{asked.where}: {text}", _both_ways([(asked, reading)])) from None
     except AnalysisError as error:
         text = str(error)
         if asked.where != "the table" and (way := re.search("better=(.*) to keep", text)):

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from mlaut.analysis.results.results import Results
 
 
+class DirectionError(AnalysisError):
+    """Error about scores of which it is not known whether more is better."""
+
+
 class TableMetric(MLautScore):
     """Metric of a table of scores; its range is known only if its name is."""
 
@@ -281,14 +285,14 @@ def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndar
         if not isinstance(which, str):
             raise
         if not which.strip():
-            raise AnalysisError(
+            raise DirectionError(
                 "a table does not say what its scores are: give metric='accuracy', or another one "
                 "('mlaut list metrics' has all), or greater_is_better=True or False"
             ) from error
         given = greater_is_better
         greater_is_better = direction(which) if given is None else given
         if greater_is_better is None:
-            raise AnalysisError(
+            raise DirectionError(
                 f"the direction of {which!r} is not known: give greater_is_better=True or False, "
                 f"or the name of a metric{nearest(which, (*metric_names(), *GREATER, *LESS))}"
             ) from error
