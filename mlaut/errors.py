@@ -114,6 +114,10 @@ class MissingCellsError(AnalysisError):
     """Error for cells without a result where no treatment of missing cells was chosen."""
 
 
+class DirectionError(AnalysisError):
+    """Error for scores of which it is not known whether more is better."""
+
+
 class OptionalPackageError(MlautError, ImportError):
     """Error for an optional package that is needed but not installed."""
 

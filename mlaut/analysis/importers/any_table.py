@@ -47,9 +47,9 @@ from mlaut.analysis.importers.grids.several import (
 from mlaut.analysis.importers.grids.sheet import ROLES, Asked, QuestionError, Reading, Sheet
 from mlaut.analysis.importers.reading import in_one_line
 from mlaut.analysis.results.results import Results
-from mlaut.analysis.results.tables import DirectionError, source_column
+from mlaut.analysis.results.tables import source_column
 from mlaut.analysis.scores.usual_names import usual_name
-from mlaut.errors import AnalysisError, DataError, MlautError, nearest, some_of
+from mlaut.errors import AnalysisError, DataError, DirectionError, MlautError, nearest, some_of
 from mlaut.markup import counted
 
 _ONE = "one strategy"

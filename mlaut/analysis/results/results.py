@@ -100,7 +100,7 @@ class Results(Shown):
     wine       0.2    0.15
     >>> Results.from_table(table, metric="gain")
     Traceback (most recent call last):
-    mlaut.errors.AnalysisError: the direction of 'gain' is not known: give greater_is_better=\
+    mlaut.errors.DirectionError: the direction of 'gain' is not known: give greater_is_better=\
 True or False, or the name of a metric
     """
 

@@ -13,7 +13,7 @@ from mlaut.analysis.scores.base import IN_TARGET_UNITS, MLautScore, in_target_un
 from mlaut.analysis.scores.metric_names import GREATER, LESS, direction, metric_names
 from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.analysis.scores.usual_names import usual_name
-from mlaut.errors import AnalysisError, nearest, some_of
+from mlaut.errors import AnalysisError, DirectionError, nearest, some_of
 from mlaut.files_io.tables.tables_of_others import as_pandas
 from mlaut.lazy import pd
 from mlaut.markup import counted
@@ -21,10 +21,6 @@ from mlaut.records import NO_RESULT
 
 if TYPE_CHECKING:
     from mlaut.analysis.results.results import Results
-
-
-class DirectionError(AnalysisError):
-    """Error about scores of which it is not known whether more is better."""
 
 
 class TableMetric(MLautScore):
