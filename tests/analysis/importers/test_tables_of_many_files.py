@@ -439,3 +439,19 @@ def test_a_flag_of_runs_is_no_part_of_the_strategies(tmp_path):
     table["cut"] = np.linspace(0.5, 0.9, len(table))
     results = read(tmp_path, table, "cut", greater_is_better=False)
     assert results.strategies == ("svm", "knn")
+
+
+def test_strategies_whose_names_have_the_metric_are_no_others_of_few(tmp_path):
+    table = pd.DataFrame({f"m{i}": ALPHA for i in range(6)}, index=pd.Index(NAMES, name="language"))
+    table = table.assign(**{"high-accuracy": BETA, "low-accuracy": BETA})
+    with pytest.raises(AnalysisError, match="only `high-accuracy`, `low-accuracy` have") as asked:
+        read(tmp_path, table)
+    first = next(iter(asked.value.readings.values()))
+    assert len(first.strategies) == 8
+
+
+def test_a_list_below_a_line_with_a_colon_has_that_line_and_no_table(tmp_path):
+    text = markdown("x", [["a", 0.9], ["b", 0.8]], ("Model", "Acc"))
+    text += markdown("y", [["a", 0.7], ["b", 0.6]], ("Model", "Acc"))
+    text = text.replace("## y\n", "## y\n\nFew notes:\n\n - one\n - two\n\n")
+    assert read(tmp_path, text, name="t.md").datasets == ("x", "y")

@@ -37,6 +37,7 @@ from mlaut.errors import AnalysisError, some_of
 
 _LAST_ROWS = 3  # without a name, from which they are no averages
 _ROWS = 5  # from which the best of the others in each is no accident
+_FEW = 2  # times as many columns without the metric in their names
 _COMPARED = 12  # columns of which one may be the ratio
 _WHOLE = {"var", *WORDS["sizes"]} - {*WORDS["measured"]}  # VAR is a model, too
 BEST = re.compile(r"(?:best|oracle)(?![a-z])", re.I)
@@ -238,6 +239,11 @@ def of_the_metric(g: Sheet, columns: list[str], kind: str) -> tuple[list[str], d
         if any(x.startswith(y) for x in rest for y in own):  # as its least and its most
             text = f"only {quoted(own[:4], ', ')} have {g.metric} in their names"
             raise g.refuse(text, {"score": own})
+        bases = [re.sub(re.escape(g.metric), "", x, flags=re.I).strip(" _-") for x in own]
+        beside = any(base and base in x for base in bases for x in rest)
+        if len(rest) > _FEW * len(own) and not beside:  # names of strategies have it, perhaps
+            text = f"only {quoted(own[:4], ', ')} have {g.metric} in their names"
+            raise g.refuse(text, {"score": [*own, *rest]}, {"score": own})
         g.drop(rest, f"not of {g.metric}")
         found = measures_of(own, g.metric)
         if found is None or g.levels is not None:
