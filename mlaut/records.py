@@ -286,7 +286,7 @@ class Split:
 
     @property
     def kind(self) -> str:
-        """What its scheme and its folds make it.
+        """The kind of split that its scheme and its folds make.
 
         ``"hold-out"`` or ``"k-fold"``, also with ``"repeated "`` before it; ``"folds of groups"``;
         ``"time series"``; ``"nested_cv"`` or ``"paired_subsampling"``, which have repeats that

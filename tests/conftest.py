@@ -8,7 +8,7 @@ of this process cuts the power.
 
 A test that waits for what never comes fails after a quarter of an hour, and holds back no others.
 
-Python's search for unused objects leaves out the thousands of tests, and is made less often.
+The garbage collector leaves out the thousands of collected tests, and runs less often.
 """
 
 import gc

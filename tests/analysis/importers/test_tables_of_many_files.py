@@ -47,6 +47,7 @@ def test_tables_of_other_strategies_on_the_same_datasets_are_one(tmp_path):
     results = read(tmp_path, text, "wer", name="t.md")
     assert results.datasets == ("x", "y", "z")
     assert results.strategies == ("one: alpha", "two: beta", "two: gamma")
+    assert "3 strategies (columns, behind their headings, of 2 tables)" in results.how_read
     assert results.scores.isna().to_numpy().sum() == 2
 
 
@@ -455,3 +456,11 @@ def test_a_list_below_a_line_with_a_colon_has_that_line_and_no_table(tmp_path):
     text += markdown("y", [["a", 0.7], ["b", 0.6]], ("Model", "Acc"))
     text = text.replace("## y\n", "## y\n\nFew notes:\n\n - one\n - two\n\n")
     assert read(tmp_path, text, name="t.md").datasets == ("x", "y")
+
+
+def test_a_table_in_which_all_failed_is_joined_without_a_warning(tmp_path):
+    names, failed = ("data", "svm", "knn"), [["x", "failed", "failed"], ["y", "failed", "failed"]]
+    text = markdown("Much noise", [["x", 0.9, 0.8], ["y", 0.7, 0.6]], names)
+    results = read(tmp_path, text + markdown("Little noise", failed, names), name="t.md")
+    assert len(results.datasets) == 4
+    assert results.scores.isna().to_numpy().sum() == 4

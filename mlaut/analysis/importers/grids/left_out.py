@@ -1,4 +1,4 @@
-"""What of a wide table is no score: averages, sizes, ranks, ratios, other measures and parts."""
+"""Columns and rows of a wide table that are no scores: averages, sizes, ranks, other measures."""
 
 import re
 from collections import Counter

@@ -65,8 +65,9 @@ def joined(
     alone = twins and len(names) == len(each)
     if len(rows) < len(each) or (twins and (not all(headings) or len({*headings}) < len(headings))):
         return None
-    sizes = [np.nanmedian(np.abs(x.score)) for x in each]
-    if twins and not alone and max(sizes) > _APART * min(sizes):  # of other measures
+    known = [np.abs(x.score[~np.isnan(x.score)]) for x in each]
+    sizes = [float(np.median(x)) for x in known if len(x)]
+    if twins and not alone and sizes and max(sizes) > _APART * min(sizes):  # of other measures
         return None
     if twins and not alone and 1 < len({x.rpartition(": ")[2] for x in headings}) < len(headings):
         return None
@@ -110,7 +111,8 @@ def joined_across(readings: Mapping[int, Reading], headings: Sequence[str]) -> R
     if any(len(x) > 1 for x in own) and not together.sources:  # as headings tell conditions
         of = {name: heading for names, heading in above.items() for name in names}
         names = np.array([f"{of[x]}: {x}" for x in together.dataset], dtype=object)
-        together = replace(together, dataset=names)
+        said = together.names["dataset"].replace(" of ", ", behind their headings, of ", 1)
+        together = replace(together, dataset=names, names={**together.names, "dataset": said})
     return _turned(together)
 
 

@@ -50,7 +50,7 @@ def markdown_tables(text: str) -> Iterator[Printed]:
     """Yield each table with bars in a text of Markdown, called after its heading."""
     text = _FENCED.sub(lambda x: x[0] if re.search(r"-\s*\|", x[0]) else "\n```\n", text)
     lines, at, label = re.sub(r"(?s)<!--.*?-->", "", text).splitlines(), 0, ""
-    begins = ""  # the line with a colon above
+    introduction = ""  # the last line with a colon at its end
     above, found = list[tuple[float, str]](), list[tuple[list[tuple[float, str]], str, Rows]]()
     while at < len(lines):
         line = lines[at]
@@ -58,11 +58,12 @@ def markdown_tables(text: str) -> Iterator[Printed]:
         level = _level_of(line) if line.lstrip().startswith("#") or not goes_on else 0
         if level:
             above = [x for x in above if x[0] < level] + [(level, line.strip("# *:").strip())]
-            label, begins = "", line.strip(" *:#") if line.rstrip().endswith(":") else ""
+            label, introduction = "", line.strip(" *:#") if line.rstrip().endswith(":") else ""
         elif line.strip() and "|" not in line:
             label = "" if goes_on else _short(line)
-            if begins and re.match(r"\s*[-*+] ", line):  # a list, and no table
-                above, begins = [x for x in above if x != (7, begins)], ""
+            if introduction and re.match(r"\s*[-*+] ", line):  # a list, and no table
+                above = [x for x in above if x != (7, introduction)]
+                introduction = ""
             if OF_MEASURE.match(line):  # of all tables up to the next heading of the same level
                 above = [*above, (above[-1][0] // 1 + 0.5 if above else 0.5, line.strip())]
         below = lines[at + 1] if at + 1 < len(lines) else ""
