@@ -244,6 +244,17 @@ class KillsTheRun(Random):
         return super().fit(X, y)
 
 
+class TellsItsNumber(Random):
+    """Writes the number of its process into a file, and sleeps."""
+
+    def __init__(self, told=""):
+        self.told = told
+
+    def fit(self, X, y):
+        Path(self.told).write_text(f"{os.getpid()}\n")
+        time.sleep(60)
+
+
 class NearestShape(ClassifierMixin, BaseEstimator):
     """Nearest mean of rows of any shape; warns with the shape and type of what it gets."""
 

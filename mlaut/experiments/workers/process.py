@@ -35,7 +35,7 @@ _LOADING_SECONDS = 300.0  # limit for loading strategy and dataset before the fi
 _MESSAGE_SECONDS = 60.0  # longest pause inside a message; a worker writes it without pausing
 _TRACEBACK_SECONDS = 0.2  # longest wait for the traceback of a process that is over time
 _TRACEBACK_LINES = 40  # the innermost lines, which show where it hangs, or the last
-_SIGNAL_SECONDS = 0.2  # longest time between the same signal to two processes of a job
+_SIGNAL_SECONDS = 0.5  # longest time between the same signal to two processes of a job
 _CPU_LOOK_SECONDS = 0.1  # shortest pause between looks at CPU time, each of which reads all /proc
 _OUTPUT_KEPT = 2**14  # bytes: the end of what a process prints
 _LAST_WORDS = 200  # characters of the last printed line that a reason contains
@@ -377,8 +377,6 @@ class GuardedProcess:
     def _after_death(self) -> list[Outcome]:
         self._read_clock()
         exitcode = self._process.exitcode or 0
-        if -exitcode in STOPPING:  # sent to all processes, as Slurm does: the run's own comes too
-            time.sleep(_SIGNAL_SECONDS)
         return self._settled(*self._judged(exitcode, lost=exitcode == _SERVER_GONE))
 
     def _judged(self, exitcode: int, *, lost: bool = False) -> tuple[Status, str, str]:
@@ -386,6 +384,10 @@ class GuardedProcess:
 
         The status follows from the exit code, never from what a strategy prints.
         """
+        if lost or -exitcode in (*STOPPING, signal.SIGKILL):
+            # Slurm sends a signal to each process of a job: that of the run may follow, and a cell
+            # that ended by it must not be stored as one that failed.
+            time.sleep(_SIGNAL_SECONDS)
         reason = f"its worker process {'was lost, or ' * lost}{_how_it_ended(exitcode)}"
         fatal = self._printed.rfind(b"Fatal Python error")
         if fatal >= 0:

@@ -1,10 +1,12 @@
 """A cell that kills its whole run: noted, run alone, and given up after three deaths."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import pytest
@@ -126,3 +128,48 @@ def test_a_run_that_a_cell_kills_ends_at_the_fourth_call(orchestrator, databases
     assert sum((study.status(name) == Status.CRASHED).sum() for name in study.datasets) == 1
     assert arrays(study)
     assert not [*out_io.path.parent.glob("*.begun")]
+
+
+SLEEPS = """
+    import sys
+    sys.path.insert(0, {here!r})
+    from learners import TellsItsNumber
+    from mlaut import Data, Orchestrator
+    from mlaut.experiments.workers import process
+    process._SIGNAL_SECONDS = 60  # however slowly this machine kills
+    data = Data()
+    orchestrator = Orchestrator(data.open_hdf5({input!r}), data.open_hdf5({output!r}, mode="a"))
+    orchestrator.run([TellsItsNumber({told!r})], n_jobs=1, verbose=0)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", [1, -1])
+def test_no_cell_is_blamed_where_its_process_dies_a_moment_before_the_run(
+    orchestrator, databases, tmp_path, order
+):
+    """Slurm kills the processes of a job one after another."""
+    input_io, out_io = databases
+    told = tmp_path / "told"
+    script = textwrap.dedent(SLEEPS).format(
+        here=str(HERE), input=str(input_io.path), output=str(out_io.path), told=str(told)
+    )
+    run = subprocess.Popen([sys.executable, "-c", script])
+    while not (told.exists() and told.read_text().endswith("\n")):
+        assert run.poll() is None
+        time.sleep(0.05)
+    pids = [int(told.read_text())]
+    while (parent := _parent(pids[-1])) != run.pid:
+        pids.append(parent)
+    for pid in pids[::order]:
+        os.kill(pid, signal.SIGKILL)
+        time.sleep(0.5)  # two looks of the run
+    assert run.poll() is None
+    run.kill()
+    run.wait()
+    study = StudyStore(out_io.path)
+    assert {x for name in study.datasets for x in study.status(name).flat} == {Status.MISSING}
+
+
+def _parent(pid):
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
