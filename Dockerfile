@@ -16,6 +16,7 @@ RUN apt-get update \
 COPY setup.py pyproject.toml README.md LICENSE docker/constraints.txt /src/
 COPY mlaut /src/mlaut
 COPY plugins/dask /src/plugins/dask
+COPY plugins/exchange /src/plugins/exchange
 COPY plugins/races /src/plugins/races
 COPY plugins/sharing /src/plugins/sharing
 ARG EXTRAS=cluster
@@ -26,7 +27,7 @@ RUN --mount=type=secret,id=certificate \
     if [ -f /run/secrets/certificate ]; then export PIP_CERT=/run/secrets/certificate; fi \
  && python3 -m venv /opt/mlaut \
  && /opt/mlaut/bin/pip install --no-cache-dir -c "${CONSTRAINTS}" setuptools wheel \
- && /opt/mlaut/bin/pip install --no-cache-dir -c "${CONSTRAINTS}" --no-build-isolation "/src[${EXTRAS}]" /src/plugins/dask /src/plugins/races /src/plugins/sharing \
+ && /opt/mlaut/bin/pip install --no-cache-dir -c "${CONSTRAINTS}" --no-build-isolation "/src[${EXTRAS}]" /src/plugins/dask /src/plugins/exchange /src/plugins/races /src/plugins/sharing \
  && /opt/mlaut/bin/pip uninstall --yes pip wheel \
  && find /opt/mlaut -depth -type d -name tests -exec rm -r {} +
 # What is left out above is needed by no run: the tests of packages (150 MB) and pip. Compiled modules stay,

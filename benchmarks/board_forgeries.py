@@ -26,6 +26,8 @@ import pandas as pd
 from mlaut_boards.board import Board, init_board
 from mlaut_boards.judging import judge_entry
 from mlaut_boards.refits import refit_entry
+from mlaut_exchange import Bundle, extend_bundle
+from mlaut_exchange.publishing import _sealed, _with_files
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
@@ -34,8 +36,6 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from mlaut import Study
 from mlaut.analysis import Results
-from mlaut.bundles import Bundle, extend_bundle
-from mlaut.bundles.publishing import _sealed, _with_files
 from mlaut.experiments.study_files.choices import own_strategies
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.records import Cell, Outcome, Status

@@ -58,7 +58,6 @@ PACKAGES = {
     "mlaut.estimators": "Strategies",
     "mlaut.sharing": "Ranges of parameters",
     "mlaut.experiments": "Running studies",
-    "mlaut.bundles": "Bundles",
     "mlaut.files_io": "The files",
     "mlaut.analysis": "Statistics and figures",
     "mlaut.report": "Reports",

@@ -32,10 +32,10 @@ def attach(
 
     Examples
     --------
-    >>> import mlaut.bundles
-    >>> get, names, _ = attach("mlaut.bundles")
-    >>> get("Bundle").__name__, "Bundle" in names()
-    ('Bundle', True)
+    >>> import mlaut.report
+    >>> get, names, _ = attach("mlaut.report")
+    >>> get("Report").__name__, "Report" in names()
+    ('Report', True)
     """
     stub = Path(str(sys.modules[package].__file__)).with_suffix(".pyi")
     home = {name: module for module, name in _LINE.findall(stub.read_text(encoding="utf-8"))}

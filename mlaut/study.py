@@ -14,10 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from mlaut import bundles, estimators, experiments, files_io
+from mlaut import estimators, experiments, files_io
 from mlaut.errors import DataError, StudyError, with_checked_options
 from mlaut.experiments.options import RunKeywords, shows_options
-from mlaut.plugins.finding import the_races
+from mlaut.plugins.finding import the_plugin
 from mlaut.records import CLASSIFICATION, Analysis
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ class Study:
         start_server(self.path, options.get("engine", "local"))
         deciding = None
         if race is not None:
-            deciding = the_races("races are run").make_race(**race)
+            deciding = the_plugin("races", "races are run").make_race(**race)
         strategies = list(strategies) if isinstance(strategies, Iterator) else strategies
         special = bool(race is not None or complete or trial)
         tasks = {} if special else named_before(self._store, strategies, options)
@@ -405,7 +405,7 @@ class Study:
             raise StudyError(
                 f"{self.path}: no race; run it as one, for example with race={{'question': 'best'}}"
             )
-        return the_races("races are followed").StudyRace.of(self._store).now()
+        return the_plugin("races", "races are followed").StudyRace.of(self._store).now()
 
     def results(self, metric: str | Any = "", **options: Any) -> Results:
         """Return the losses of all strategies on all datasets.
@@ -524,7 +524,7 @@ class Study:
             write_report(report, output)
         return report
 
-    def publish(self, output: str | os.PathLike[str], **options: Any) -> bundles.Bundle:
+    def publish(self, output: str | os.PathLike[str], **options: Any) -> Any:
         """Publish the study as a bundle: a folder of files that anyone can verify and extend.
 
         Parameters
@@ -533,14 +533,20 @@ class Study:
             Folder of the bundle, which must not exist, or be empty.
         **options
             ``title``, ``authors``, ``licence``, ``include`` and ``date`` of
-            `mlaut.bundles.publish_study`, whose docstring states what is published.
+            `mlaut_exchange.publish_study`, whose docstring states what is published.
 
         Returns
         -------
-        Bundle
+        mlaut_exchange.Bundle
+
+        Raises
+        ------
+        StudyError
+            The plug-in mlaut-exchange is missing, or the study cannot be published.
         """
         self._check_where()
-        return bundles.publish_study(self.path, output, datasets=self.datasets_path, **options)
+        publish = the_plugin("exchange", "studies are published").publish_study
+        return publish(self.path, output, datasets=self.datasets_path, **options)
 
     # ------------------------------------------------------------------ inside
 

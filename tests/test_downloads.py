@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 
 from mlaut import downloads
-from mlaut.bundles import open_bundle, opening
 from mlaut.downloads import downloaded, explained
 from mlaut.errors import DataError, MlautError
 
@@ -108,16 +107,11 @@ def _loaded_by_another_package(url):
         pd.read_csv(url)
 
 
-def _bundle(url):
-    open_bundle(url, limit=10**5)
-
-
 @pytest.mark.parametrize("lie", LIES)
-def test_a_lie_is_one_line(liar, hurry, lie, tmp_path, monkeypatch):
+def test_a_lie_is_one_line(liar, hurry, lie, tmp_path):
     liar.lie = LIES[lie]
     hurry(lie)
-    monkeypatch.setattr(opening, "MOST_MANIFEST", 10**5)
-    for read in (_bundle, lambda url: downloaded(url, "made up"), _loaded_by_another_package):
+    for read in (lambda url: downloaded(url, "made up"), _loaded_by_another_package):
         if read is _loaded_by_another_package and lie in ("cut off", "packed"):
             continue  # no reader of pandas, and no business of a limit
         with pytest.raises(MlautError) as refused:

@@ -6,12 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from sklearn.dummy import DummyClassifier
 
 import mlaut
-from mlaut import Study
 from mlaut.analysis import Results
-from mlaut.bundles import publish_study
 from mlaut.markup import csv_text, json_text
 from mlaut.report import make_report, write_report
 
@@ -45,16 +42,6 @@ def test_csv_keeps_numbers_and_names_of_levels():
         "b,2,1e-300,9007199254740992",
     ]
     assert csv_text(pd.DataFrame({"=a": []}), index=False) == "'=a\n"
-
-
-def test_scores_of_a_bundle_hold_no_formula(tmp_path):
-    study = Study(tmp_path / "study.h5")
-    study.add_datasets(["starter/iris"])
-    study.run([(FORMULA, DummyClassifier())], split="holdout", engine="inline", verbose=0)
-    bundle = publish_study(study.path, tmp_path / "bundle", title="t", authors=["a\x9b"])
-    assert set(pd.read_csv(bundle.folder / "scores.csv")["strategy"]) == {"'" + FORMULA}
-    texts = [file.read_text() for file in bundle.folder.iterdir() if file.suffix != ".h5"]
-    assert not any("\x9b" in text for text in texts)
 
 
 @pytest.fixture(scope="module")

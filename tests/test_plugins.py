@@ -181,12 +181,13 @@ def test_a_limit_that_an_engine_cannot_keep_is_a_mistake_in_a_plan(monkeypatch):
         (["leaderboard", "page"], "boards"),
         (["study", "place", "study.h5"], "boards"),
         (["submit", "study.toml"], "slurm"),
+        (["publish", "study.h5"], "exchange"),
     ],
 )
 def test_a_command_of_a_plugin_that_is_missing_names_it(words, plugin, monkeypatch):
     monkeypatch.setattr("mlaut.cli.found", lambda _: {})
     for group in (cli, cli.commands["study"]):  # each keeps commands that it has found before
-        for name in ("leaderboard", "place", "submit"):
+        for name in ("leaderboard", "place", "publish", "submit"):
             monkeypatch.delitem(group.commands, name, raising=False)
     done = CliRunner().invoke(cli, words)
     assert done.exit_code == 2
@@ -271,13 +272,27 @@ def test_a_name_that_a_plugin_has_is_imported_from_mlaut_or_names_the_plugin(mon
         from mlaut.analysis import skill_table  # noqa: F401
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["report"], ["verify"], ["merge", "-o", "all.h5"], ["run", "--add", "SVC", "-o", "mine.h5"]],
+)
+def test_a_bundle_names_the_plugin_that_is_missing(words, no_modules, tmp_path, capsys):
+    (tmp_path / "bundle.json").write_text("{}")
+    with pytest.raises(SystemExit):
+        main([words[0], str(tmp_path), *words[1:]])
+    lacks = "by the plug-in mlaut-exchange: 'pip install ./plugins/exchange'"
+    assert f"bundles are opened, verified and extended {lacks}" in capsys.readouterr().err
+    with pytest.raises(StudyError, match=f"^studies are published {lacks}"):
+        Study(tmp_path / "study.h5").publish(tmp_path / "bundle")
+
+
 @pytest.fixture
-def no_races(monkeypatch):
-    """MLaut where the plug-in of races is not installed."""
+def no_modules(monkeypatch):
+    """MLaut where the plug-ins are not installed of which it knows the module."""
     monkeypatch.setattr(finding, "found", lambda _: {})
 
 
-def test_a_race_names_the_plugin_that_is_missing(no_races, tmp_path, capsys):
+def test_a_race_names_the_plugin_that_is_missing(no_modules, tmp_path, capsys):
     study = Study(tmp_path / "study.h5")
     study.add_datasets(["starter/iris"])
     lacks = "by the plug-in mlaut-races: 'pip install ./plugins/races'"
@@ -293,7 +308,7 @@ def test_a_race_names_the_plugin_that_is_missing(no_races, tmp_path, capsys):
         assert f"[race] is run {lacks}" in capsys.readouterr().err
 
 
-def test_a_stored_race_is_reported_without_its_plugin(no_races, tmp_path, capsys):
+def test_a_stored_race_is_reported_without_its_plugin(no_modules, tmp_path, capsys):
     study = Study(tmp_path / "study.h5")
     study.add_datasets(["starter/iris", "starter/wine"])
     study.run(["BaselineClassifier", "GaussianNaiveBayes"], engine="inline", verbose=0)

@@ -190,9 +190,6 @@ def test_metrics_of_ones_own_in_regression_with_pairs_as_split(tmp_path):
 def test_unknown_options_are_answered_in_one_line(tmp_path):
     study = Study(tmp_path / "s.h5")
     for call, answer in {
-        lambda: study.publish(
-            "bundle", license="x"
-        ): "'license' of publish_study; did you mean 'lic",
         lambda: study.add_datasets(
             "starter", nam="x"
         ): "'nam' of add_datasets; did you mean 'name'",

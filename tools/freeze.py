@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from mlaut_exchange import open_bundle
 
 from mlaut import Study, __version__, run_study
-from mlaut.bundles import open_bundle
 from mlaut.data import list_datasets
 from mlaut.files_io import FilesIO
 

@@ -255,14 +255,6 @@ RESULTS: dict[str, Schema] = {
         ),
         maybe_race=text("Forecast of the race"),
     ),
-    "publish": one(
-        folder=text("Folder of the bundle"),
-        title=text("Title of the bundle"),
-        digest=text("SHA-256 of its manifest, which has the digests of its files"),
-        files=many(text(), "Names of its files"),
-        outside=many(text(), "Datasets that are named by digest, and not included"),
-        nowhere=many(text(), "Those of them that nobody can load"),
-    ),
     "study-remove": CHANGES,
     "study-rename": CHANGES,
     "report": one(

@@ -19,7 +19,7 @@ from old_files import OldDataset, OldResults, old_datasets, old_results
 from mlaut.data import Data
 from mlaut.errors import MlautError, StoreError, StudyError
 from mlaut.files_io import FilesIO, StudyStore, import_predictions
-from mlaut.files_io.tables.datasets import checked
+from mlaut.files_io.tables.datasets import checked_dataset
 from mlaut.markup import counted, printable
 from mlaut.records import CLASSIFICATION, REGRESSION, TRAIN_ONLY, UNUSED, Dataset, Split
 
@@ -83,7 +83,7 @@ def _check_new(
     new_input: Path, new_study: Path, datasets: Sequence[Dataset], strategies: Sequence[str]
 ) -> None:
     """Check that existing files hold nothing but a part of this conversion."""
-    expected = {dataset.name: checked(dataset).fingerprint for dataset in datasets}
+    expected = {dataset.name: checked_dataset(dataset).fingerprint for dataset in datasets}
     if new_input.exists():
         stored = {info.name: info.fingerprint for info in FilesIO(new_input).dataset_infos()}
         _refuse_others(new_input, stored.items() <= expected.items())

@@ -30,7 +30,7 @@ __all__ = ["cli", "main"]
 _FIRST_PAGE: dict[str, tuple[click.Command, ...]] = {
     "Begin": (runs.demo, runs.init),
     "Run": (runs.plan, runs.run, studies.status),
-    "Conclude": (studies.report, elsewhere.publish, studies.merge, studies.verify),
+    "Conclude": (studies.report, studies.merge, studies.verify),
     "Look up, bring in": (lists.list_, lists.load, elsewhere.import_),
 }
 _OF_STUDIES = (studies.compact, studies.remove, studies.rename, runs.models)
@@ -48,6 +48,7 @@ _OF_NUMBERS = re.compile(r"[/\\](pandas|numpy|matplotlib)[/\\]")
 
 # Commands of MLaut's own plug-ins, each with the name of its plug-in.
 _IN_PLUGINS = {"leaderboard": "boards", "place": "boards", "same": "boards", "submit": "slurm"}
+_IN_PLUGINS |= {"publish": "exchange"}
 
 
 class _CommandGroup(click.Group):

@@ -65,6 +65,11 @@ def changes_of(given: Mapping[str, Any]) -> dict[str, Any]:
     return changes["run"] | changes["tuning"] | terms | flags
 
 
+def the_bundles() -> Any:
+    """Return the plug-in that opens bundles; a StudyError says that it is missing."""
+    return finding.the_plugin("exchange", "bundles are opened, verified and extended")
+
+
 def database_and_options(
     path: Path, begun: bool = True, dropped: bool = False
 ) -> tuple[Path, dict[str, Any]]:
@@ -75,9 +80,7 @@ def database_and_options(
     """
     kind = kind_of(path)
     if kind is Kind.BUNDLE:
-        from mlaut.bundles.opening import open_bundle
-
-        return open_bundle(path).study, {}
+        return the_bundles().open_bundle(path).study, {}
     if kind is not Kind.STUDY_FILE:
         return path, {}
     file = experiments.read_study_file(path)

@@ -17,12 +17,13 @@ from mlaut.cli.inputs import (
     changes_of,
     database_and_options,
     race_of,
+    the_bundles,
     with_options_of_a_run,
 )
 from mlaut.cli.output import Answer, in_own_words, show, show_rows
 from mlaut.errors import AnalysisError, StudyError
 from mlaut.files_io.kinds import Kind, kind_of
-from mlaut.plugins.finding import the_races
+from mlaut.plugins.finding import the_plugin
 
 _FAILED = 9  # the exit code of a strict run; those of errors end at 8
 
@@ -180,13 +181,14 @@ def run(
     if (added is None) != (output is None):
         raise StudyError("--add and -o belong together: mlaut run BUNDLE --add mine.py -o mine.h5")
     if added is not None and output is not None:
-        from mlaut.bundles import extend_bundle
         from mlaut.files_io import FilesIO
 
         if kind_of(study_file) is not Kind.BUNDLE:
-            raise StudyError(f"{study_file}: no bundle; 'mlaut publish' makes one of a study")
+            raise StudyError(
+                f"{study_file}: no bundle; the plug-in mlaut-exchange makes one of a study"
+            )
         io = FilesIO(database) if database else None
-        done = extend_bundle(study_file, added, output, hdf5_input_io=io, **given)
+        done = the_bundles().extend_bundle(study_file, added, output, hdf5_input_io=io, **given)
         show(in_own_words(done))
     else:
         done = run_file(Path(study_file), **given)
@@ -267,7 +269,7 @@ def run_file(study_file: Path, **changes: Any) -> experiments.RunSummary:
         seal = partial(store_analysis, analysis=analysis_of(file), **keep)
         done = experiments.run_study(file, seal=seal, **changes)
     else:
-        done = the_races(f"{file.path}: [race] is run").run_race(file, **changes)
+        done = the_plugin("races", f"{file.path}: [race] is run").run_race(file, **changes)
     show(in_own_words(done))
     return done
 

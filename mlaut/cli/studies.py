@@ -16,6 +16,7 @@ from mlaut.cli.inputs import (
     options_given,
     race_of,
     read_pairs,
+    the_bundles,
     with_settings,
 )
 from mlaut.cli.output import Answer, as_json, one_line, show, show_rows, show_table
@@ -370,11 +371,10 @@ def verify(
     if kind_of(study) is Kind.BUNDLE:
         if mend or seal:
             raise StudyError(f"{study}: a bundle is not changed; mend a copy of its study")
-        from mlaut.bundles import verify_bundle
         from mlaut.experiments.cells.memory import parse_bytes
 
         arguments |= {"limit": parse_bytes(limit) or 0, "trusted": trust}
-        bundle, checked = verify_bundle(study, **arguments)
+        bundle, checked = the_bundles().verify_bundle(study, **arguments)
         path, about = bundle.study, f"{bundle}\n"
     else:
         path = database_and_options(Path(study))[0]
@@ -409,10 +409,15 @@ def merge(studies: Sequence[str], output: Path) -> Answer:
     mlaut merge a.h5 b.h5 -o all.h5
     mlaut merge bundle mine.h5 -o all.h5
     """
-    from mlaut.bundles.opening import study_of
     from mlaut.experiments.following.status import study_status
 
-    now = study_status(files_io.merge_studies([study_of(study) for study in studies], output).path)
+    databases = [
+        the_bundles().open_bundle(study).study
+        if kind_of(study) is Kind.BUNDLE
+        else Path(study).expanduser()
+        for study in studies
+    ]
+    now = study_status(files_io.merge_studies(databases, output).path)
     show(now)
     return now.to_dict()
 

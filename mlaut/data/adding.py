@@ -15,7 +15,7 @@ from mlaut.data.tables.folders import is_file_of_table, load_file
 from mlaut.data.tables.frames import warn_of_texts, with_roles
 from mlaut.errors import DataError
 from mlaut.files_io import FilesIO
-from mlaut.files_io.tables.datasets import checked
+from mlaut.files_io.tables.datasets import checked_dataset
 from mlaut.files_io.tables.tables_of_others import is_pair, is_table, of_pair
 from mlaut.records import Dataset
 
@@ -100,7 +100,7 @@ def _kind(leaf: Any) -> Callable[..., Iterable[str]]:
 def _store(
     hdf5_io: FilesIO, datasets: list[Dataset], task: str | None, overwrite: bool, **_: Any
 ) -> Iterable[str]:
-    chosen = [checked(dataset) for dataset in datasets if task in (None, dataset.task)]
+    chosen = [checked_dataset(dataset) for dataset in datasets if task in (None, dataset.task)]
     once = {(x.name, x.fingerprint): warn_of_texts(x) for x in chosen}
     return hdf5_io.save_checked(once.values(), overwrite=overwrite)
 

@@ -22,7 +22,7 @@ from mlaut.files_io.safe_files.system_errors import explained
 from mlaut.files_io.studies.study_layout import damage_explained
 from mlaut.files_io.tables.datasets import (
     DatasetInfo,
-    checked,
+    checked_dataset,
     get_columns,
     get_dataset,
     get_info,
@@ -446,7 +446,7 @@ class FilesIO:
         StoreError
             The database is open for reading only, or has another dataset of the same name.
         """
-        return self.save_checked(map(checked, datasets), save_loc, overwrite=overwrite)
+        return self.save_checked(map(checked_dataset, datasets), save_loc, overwrite=overwrite)
 
     def save_checked(
         self, datasets: Iterable[Dataset], save_loc: str = "/", *, overwrite: bool = False

@@ -181,16 +181,18 @@ from mlaut.estimators.searches.wanted import parse_search as parse_search
 from mlaut.optional import need as need
 
 # bundles
-from mlaut.bundles.extending import datasets_io as datasets_io
-from mlaut.bundles.extending import disagreement as disagreement
-from mlaut.bundles.extending import strategies_of_bundle as strategies_of_bundle
-from mlaut.bundles.manifest import DATASETS as DATASETS
-from mlaut.bundles.manifest import BundledDataset as BundledDataset
-from mlaut.bundles.opening import read_small as read_small
+from mlaut.data.sources.references import load_reference as load_reference
+from mlaut.data.sources.sources import SOURCES as SOURCES
+from mlaut.experiments.checking.verify import recorded_input as recorded_input
+from mlaut.files_io.kinds import MANIFEST as MANIFEST
+from mlaut.files_io.kinds import is_address as is_address
+from mlaut.files_io.tables.datasets import checked_dataset as checked_dataset
 
 # files
+from mlaut.files_io.safe_files.hdf5 import fsync_folder as fsync_folder
 from mlaut.files_io.safe_files.plain_files import MOST_JSON as MOST_JSON
 from mlaut.files_io.safe_files.plain_files import check_plain as check_plain
+from mlaut.files_io.safe_files.plain_files import open_plain as open_plain
 from mlaut.files_io.safe_files.plain_files import read_plain as read_plain
 from mlaut.files_io.safe_files.plain_files import read_text as read_text
 from mlaut.files_io.safe_files.plain_files import read_toml as read_toml

@@ -1,9 +1,8 @@
 """Finder of plug-ins, which are installed packages with entry points of MLaut.
 
 The groups are ``mlaut.commands``, ``mlaut.readers``, ``mlaut.tables``, ``mlaut.predictions``,
-``mlaut.folders``, ``mlaut.engines``, ``mlaut.queues``, ``mlaut.strategies``, ``mlaut.sharers`` and
-``mlaut.races``,
-whose only entry is that of MLaut's own plug-in.
+``mlaut.folders``, ``mlaut.engines``, ``mlaut.queues``, ``mlaut.strategies``, ``mlaut.sharers``, and
+``mlaut.exchange`` and ``mlaut.races``, whose only entries are those of MLaut's own plug-ins.
 """
 
 import warnings
@@ -80,17 +79,17 @@ def queued_tasks(study: Path) -> dict[Path, str]:
     }
 
 
-def the_races(what: str) -> Any:
-    """Return the plug-in of races.
+def the_plugin(name: str, what: str) -> Any:
+    """Return the module of a plug-in of MLaut's own: ``"exchange"`` or ``"races"``.
 
     Raises
     ------
     StudyError
         It is missing; the message begins with what needs it.
     """
-    if "races" not in (offered := found("races")):
-        raise StudyError(without_plugin(f"{what} by", "races"))
-    return offered["races"]
+    if name not in (offered := found(name)):
+        raise StudyError(without_plugin(f"{what} by", name))
+    return offered[name]
 
 
 def race_of(study: Any) -> Any:

@@ -84,7 +84,7 @@ def test_pages_lead_somewhere(generated):
         local = set(re.findall(r"\]\(#([\w-]+)\)", text))
         assert local - labels - {anchor(h) for h in headings(text)} == set(), page.name
         for other, name in re.findall(r"\]\(([\w./-]+\.md)#([\w-]+)\)", text):
-            assert name in {anchor(h) for h in headings((DOCS / other).read_text("utf-8"))}, name
+            assert name in {anchor(h) for h in headings(text_of(DOCS / other))}, name
         linked |= local
     assert labels - linked == set(), "no page says what follows from these tables"
 

@@ -1,4 +1,4 @@
-"""Whole studies of arrays and sparse matrices: run, killed, resumed, split, shared, published."""
+"""Whole studies of arrays and sparse matrices: run, killed, resumed, split, shared."""
 
 import os
 import signal
@@ -129,7 +129,7 @@ def test_a_killed_study_resumes_with_the_same_arrays(tmp_path):
     assert_same(stored(fresh), stored(again))
 
 
-def test_shards_are_merged_published_and_predicted_again(tmp_path):
+def test_shards_are_merged_and_predicted_again(tmp_path):
     few = {name: learners()[name] for name in ("flat", "shape")}
     whole = make_study(tmp_path / "whole.h5")
     whole.run(few, split="kfold(2)", save_models=True, verbose=0)
@@ -138,8 +138,6 @@ def test_shards_are_merged_published_and_predicted_again(tmp_path):
         part.run(few, split="kfold(2)", shard=f"{k}/2", verbose=0)
     merge_studies([part.path for part in parts], tmp_path / "merged.h5")
     assert_same(stored(whole), arrays_of(StudyStore(tmp_path / "merged.h5")))
-    bundle = whole.publish(tmp_path / "bundle", title="Arrays", include="all")
-    assert verify_study(bundle.folder / "study.h5").ok
     told = str(whole.report())
     assert "Studied: 2 datasets (rows of 2 x 12 values) for classification, 60 rows" in told
     again = Orchestrator(*whole._prepared("kfold(2)", True)).predict_all(trusted=True)

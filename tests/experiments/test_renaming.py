@@ -8,7 +8,6 @@ from sklearn.ensemble import RandomForestClassifier
 
 import mlaut
 from mlaut import Data
-from mlaut.bundles import extend_bundle, publish_study
 from mlaut.cli import main
 from mlaut.errors import DataError, StoreError, StudyError
 from mlaut.experiments import load_model, verify_study
@@ -93,7 +92,7 @@ def test_cells_of_earlier_versions_keep_the_seeds_of_their_new_names(study, monk
     assert _drifts(study.path, "forest", "later") == (8, ())
 
 
-def test_renamed_studies_are_merged_compacted_published_and_extended(study, tmp_path):
+def test_renamed_studies_are_merged_and_compacted(study, tmp_path):
     _rename(study, "dataset", "glass", "glas")
     _rename(study, "strategy", "forest", "wood")
     (tmp_path / "other").mkdir()
@@ -112,11 +111,6 @@ def test_renamed_studies_are_merged_compacted_published_and_extended(study, tmp_
             engine="inline",
         )
         assert (found.refitted, found.drifts, found.problems) == (6, (), ())
-    publish_study(study.path, tmp_path / "bundle", include="all")
-    extend_bundle(tmp_path / "bundle", [_forest("mine")], tmp_path / "mine.h5", **OPTIONS)
-    assert _drifts(tmp_path / "mine.h5", "mine") == (4, ())
-    joined = merge_studies([study.path, tmp_path / "mine.h5"], tmp_path / "joined.h5")
-    assert verify_study(joined.path).ok
 
 
 def test_shards_that_are_renamed_have_the_same_cells(tmp_path):

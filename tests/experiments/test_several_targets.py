@@ -1,4 +1,4 @@
-"""Whole studies of several targets: run, killed, resumed, scored, refused, published, merged."""
+"""Whole studies of several targets: run, killed, resumed, scored, refused, merged."""
 
 import os
 import signal
@@ -226,7 +226,7 @@ def test_a_killed_study_resumes_with_the_same_arrays(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["labels", "numbers"])
-def test_shards_are_merged_published_and_predicted_again(tmp_path, kind):
+def test_shards_are_merged_and_predicted_again(tmp_path, kind):
     few = {"knn": classifiers()["knn"] if kind == "labels" else regressors()["knn"]}
     whole = make_study(tmp_path / "whole.h5", kind)
     whole.run(few, split="kfold(2)", save_models=True, verbose=0)
@@ -235,8 +235,6 @@ def test_shards_are_merged_published_and_predicted_again(tmp_path, kind):
         part.run(few, split="kfold(2)", shard=f"{k}/2", verbose=0)
     merge_studies([part.path for part in parts], tmp_path / "merged.h5")
     assert_same(stored(whole), arrays_of(StudyStore(tmp_path / "merged.h5")))
-    bundle = whole.publish(tmp_path / "bundle", title="Targets", include="all")
-    assert verify_study(bundle.folder / "study.h5").ok
 
     again = Orchestrator(*whole._prepared("kfold(2)", True)).predict_all(trusted=True)
     (name,) = whole.datasets

@@ -9,7 +9,7 @@ import pytest
 
 from mlaut.errors import DataError, StoreError
 from mlaut.files_io import FilesIO
-from mlaut.files_io.tables.datasets import checked
+from mlaut.files_io.tables.datasets import checked_dataset
 from mlaut.files_io.tables.fingerprints import dataset_fingerprint
 from mlaut.files_io.tables.roles import numbers_of_time, role_values
 from mlaut.records import Dataset
@@ -138,7 +138,7 @@ def test_times_of_every_kind_have_an_order(values):
 def test_values_of_roles_are_those_that_splits_use():
     roles = {"weight": "w", "group": "who", "time": "day", "id": ["x", "note"]}
     frame = table(note=[None, None, "w", "x"], x=[1.0, 1.0, 1.0, 2.0], z=0.5)
-    dataset = checked(Dataset("d", frame, "y", "", roles=roles))
+    dataset = checked_dataset(Dataset("d", frame, "y", "", roles=roles))
     found = role_values(dataset)
     assert list(found) == ["weight", "group", "time", "id"]
     assert found["weight"].tolist() == [1.0, 2.0, 0.0, 1.0]

@@ -1,4 +1,4 @@
-"""Bundles, and folders of other programs, which ``fuzz.py`` damages; these need mlaut-boards."""
+"""Bundles, and folders of other programs, which ``fuzz.py`` damages; mlaut-boards is needed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from mlaut_exchange import open_bundle, publish_study, verify_bundle
 
 import mlaut
-from mlaut.bundles import open_bundle, publish_study, verify_bundle
-from mlaut.bundles.opening import study_of
 from mlaut.files_io import StudyStore, merge_studies
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "plugins" / "boards" / "tests"))
@@ -52,7 +51,7 @@ def verified(bundle: Path) -> None:
 
 def merged(bundle: Path) -> None:
     """Merge the study of the bundle with the one that was published."""
-    merge_studies([study_of(bundle), bundle.parent / "other.h5"], bundle.parent / "new.h5")
+    merge_studies([study_in(bundle), bundle.parent / "other.h5"], bundle.parent / "new.h5")
 
 
 def study_in(bundle: Path) -> Path:

@@ -36,7 +36,6 @@ import shim
 from processes import MEMORY, in_child, in_child_and_import
 
 from mlaut import Data, Orchestrator
-from mlaut.bundles import publish_study
 from mlaut.estimators import Generic_Estimator
 from mlaut.experiments.engines.engine import InlineEngine
 from mlaut.experiments.restructure import restructure
@@ -77,6 +76,8 @@ def _run(folder: Path, name: str, *strategies: object, **options: object) -> Non
 
 
 def publish(folder: Path) -> None:
+    from mlaut_exchange import publish_study
+
     publish_study(folder / "study.h5", folder / "bundle", include="all", title="A study")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from mlaut.data.splits.targets import encode_target
 from mlaut.errors import DataError, TextWarning, nearest_of, some_of
-from mlaut.files_io.tables.datasets import MOST_CLASSES, checked, task_named
+from mlaut.files_io.tables.datasets import MOST_CLASSES, checked_dataset, task_named
 from mlaut.lazy import pd
 from mlaut.records import Dataset, as_list
 
@@ -63,7 +63,7 @@ def from_frame(
 
 
 def _usable(dataset: Dataset) -> Dataset:
-    dataset = checked(dataset)
+    dataset = checked_dataset(dataset)
     try:
         encode_target(dataset.labels, dataset.task)
     except DataError as error:
@@ -194,7 +194,7 @@ def read_chosen(
     for name in chosen:
         if not (wanted and tables[name].task) or task_named(tables[name].task) == wanted:
             try:
-                datasets.append(checked(tables[name].read()))
+                datasets.append(checked_dataset(tables[name].read()))
             except DataError as error:
                 errors.append(error)
     if errors and (unusable is None or not datasets):

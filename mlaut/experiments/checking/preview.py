@@ -21,7 +21,7 @@ from mlaut.experiments.runs.trial import trial_fits
 from mlaut.experiments.study_files import choices, study_file
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.markup import Displayed, counted
-from mlaut.plugins.finding import the_races
+from mlaut.plugins.finding import the_plugin
 from mlaut.records import TASKS, Analysis
 
 
@@ -135,7 +135,7 @@ def plan_study(
         if check is not None:
             collect(mistakes, check, file, names, tasks)
         if file.race is not None:
-            collect(mistakes, lambda: the_races("[race] is run").check_unrelated(infos))
+            collect(mistakes, lambda: the_plugin("races", "[race] is run").check_unrelated(infos))
         collect(mistakes, check_shard, study, run.shard, file.race is not None)
         if mistakes or data is None:
             raise study_file.together(file.path, mistakes)

@@ -189,7 +189,7 @@ def _is_label(values: pd.Series) -> bool:
 # ------------------------------------------------------------------- the checks
 
 
-def checked(dataset: Dataset) -> Dataset:
+def checked_dataset(dataset: Dataset) -> Dataset:
     """Check a dataset, and return it with its fingerprint; a task of ``""`` is inferred.
 
     Raises

@@ -12,7 +12,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from mlaut.bundles import Bundle, extend_bundle, open_bundle, publish_study
+from mlaut_exchange import Bundle, extend_bundle, open_bundle, publish_study
+
 from mlaut.errors import StudyError
 from mlaut.files_io import StrategyEntry, StudyStore
 from mlaut.markup import json_text
@@ -120,7 +121,7 @@ class Board:
         return [self.folder / ENTRIES / verdict.entry for verdict in verdicts]
 
     def build_pages(self, output: str | os.PathLike[str]) -> Path:
-        """Write the static pages (`mlaut.bundles.build_leaderboard`), and return the index.
+        """Write the static pages (`mlaut_boards.pages.build_leaderboard`), and return the index.
 
         The index also has the history of all judged entries, in the order of their claims: verdict,
         rank at that time, evidence that the entry is a record, what was verified, and costs.
@@ -144,7 +145,7 @@ def init_board(
     title : str
         Default: the title of the study.
     **about
-        ``authors``, ``licence``, ``datasets`` and ``include`` of `mlaut.bundles.publish_study`.
+        ``authors``, ``licence``, ``datasets`` and ``include`` of `mlaut_exchange.publish_study`.
 
     Returns
     -------
@@ -207,7 +208,7 @@ def add_entry(
     n_jobs, engine
         The same as for ``Orchestrator.run``.
     **about
-        ``authors``, ``licence`` and ``title`` of `mlaut.bundles.publish_study`; the default title
+        ``authors``, ``licence`` and ``title`` of `mlaut_exchange.publish_study`; the default title
         is the name of the strategy.
 
     Returns

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from mlaut_exchange import verify_bundle
 from scipy.stats import binom
 
-from mlaut.bundles import verify_bundle
 from mlaut.errors import MlautError, StudyError
 from mlaut.files_io import StudyStore, merge_studies
 from mlaut.plugins import foreign_sources, mean_difference, split_change

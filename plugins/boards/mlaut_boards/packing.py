@@ -13,10 +13,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from mlaut.bundles import open_bundle
+from mlaut_exchange import open_bundle, strategies_of_bundle
+
 from mlaut.errors import MlautError, StudyError
 from mlaut.files_io import StudyStore
-from mlaut.plugins import pickled, strategies_of_bundle, usable_strategies
+from mlaut.plugins import pickled, usable_strategies
 
 
 def packed_strategy(entry: Path, *, limit: int, trusted: bool, seconds: float) -> bytes:

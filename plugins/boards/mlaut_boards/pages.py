@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mlaut.bundles import open_bundle
+from mlaut_exchange import disagreement, open_bundle
+
 from mlaut.downloads import MOST_BYTES
 from mlaut.errors import StudyError
 from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore, merge_studies
 from mlaut.plugins import (
     Kind,
-    disagreement,
     explained,
     extends,
     kind_of,

@@ -20,18 +20,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from mlaut_exchange import DATASETS, datasets_io, open_bundle
 
 from mlaut.analysis import Results
-from mlaut.bundles import open_bundle
 from mlaut.errors import MlautError
 from mlaut.experiments import RunOptions
 from mlaut.files_io import FilesIO, SplitEntry, StudyStore
 from mlaut.plugins import (
-    DATASETS,
     CellOptions,
     Engine,
     dataset_fingerprint,
-    datasets_io,
     fitted_again,
     make_batches,
     make_engine,

@@ -10,13 +10,12 @@ from typing import Any, NamedTuple, Self
 
 import pandas as pd
 from markupsafe import Markup
+from mlaut_exchange import Bundle, BundledDataset
 
 from mlaut import __version__
-from mlaut.bundles import Bundle
 from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore
 from mlaut.markup import csv_text
 from mlaut.plugins import (
-    BundledDataset,
     ShownCell,
     ShownTable,
     TableColumn,

@@ -7,9 +7,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from mlaut_exchange import read_small
+
 from mlaut.errors import StoreError
 from mlaut.markup import json_text, marked
-from mlaut.plugins import read_json, read_small
+from mlaut.plugins import read_json
 
 FORMAT = 1
 ACCEPTED, PROVISIONAL, REFUSED = WORDS = ("accepted", "provisional", "refused")

@@ -1,9 +1,9 @@
 """A small study, published once."""
 
 import pytest
+from mlaut_exchange import publish_study
 
 from mlaut import Study
-from mlaut.bundles import publish_study
 
 
 @pytest.fixture(scope="session")

@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 from mlaut_boards.pages import build_leaderboard
 from mlaut_boards.site import _of_strategy
+from mlaut_exchange import extend_bundle
+from mlaut_exchange.publishing import _sealed, _with_files
 from sklearn.tree import DecisionTreeClassifier
 
 from mlaut.analysis import Results
-from mlaut.bundles import extend_bundle
-from mlaut.bundles.publishing import _sealed, _with_files
 from mlaut.cli import main
 from mlaut.errors import StudyError
 from mlaut.files_io import StrategyEntry

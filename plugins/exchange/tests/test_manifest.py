@@ -2,8 +2,8 @@ import json
 from pathlib import Path
 
 import pytest
+from mlaut_exchange.manifest import DATASETS, KINDS, read_manifest
 
-from mlaut.bundles.manifest import DATASETS, KINDS, read_manifest
 from mlaut.errors import StoreError
 
 

@@ -4,13 +4,15 @@ import os
 import random
 import shutil
 import stat
+import subprocess
+import sys
 import zipfile
 
 import h5py
 import pytest
+from mlaut_exchange import open_bundle, verify_bundle
+from mlaut_exchange.opening import MOST_MANIFEST
 
-from mlaut.bundles import open_bundle, verify_bundle
-from mlaut.bundles.opening import MOST_MANIFEST, study_of
 from mlaut.errors import StoreError
 from mlaut.files_io.kinds import Kind, kind_of
 
@@ -38,15 +40,12 @@ def named_anew(bundle):
 
 def test_a_folder(bundle, published):
     assert open_bundle(bundle).digest == published.digest
-    assert study_of(bundle) == bundle / "study.h5"
-    assert study_of("some.h5").name == "some.h5"
     assert kind_of(bundle.parent) is not Kind.BUNDLE
 
 
 def test_a_folder_in_the_home_directory(published, monkeypatch):
     monkeypatch.setenv("HOME", str(published.folder.parent))
     assert open_bundle("~/bundle").study == published.folder / "study.h5"
-    assert study_of("~/study.h5") == published.folder.parent / "study.h5"
 
 
 def test_any_changed_byte_is_named(bundle):
@@ -237,3 +236,15 @@ def test_a_server_that_is_not_there(server):
     text = refused(f"http://127.0.0.1:{port if port < 65536 else 1}/bundle")
     assert "cannot be read" in text
     assert "check the address and the network" in text
+
+
+def test_a_bundle_is_opened_without_anything_that_can_run_code_of_it(bundle):
+    able = "cloudpickle", "joblib", "skops", "mlaut.estimators", "mlaut.experiments"
+    program = f"""
+import sys
+from mlaut_exchange import open_bundle
+open_bundle({str(bundle)!r})
+print([name for name in {able!r} if name in sys.modules])
+"""
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (told.stdout, told.stderr) == ("[]\n", "")

@@ -10,7 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mlaut.bundles.manifest import (
+from mlaut.downloads import MOST_BYTES
+from mlaut.errors import MlautError, StudyError
+from mlaut.experiments import Verification, verify_study
+from mlaut.files_io import FilesIO, SplitEntry, StudyStore
+from mlaut.records import Dataset
+from mlaut_exchange.manifest import (
     DATASETS,
     STRATEGIES,
     STUDY_FILE,
@@ -18,12 +23,7 @@ from mlaut.bundles.manifest import (
     BundledDataset,
     put_tables,
 )
-from mlaut.bundles.opening import open_bundle
-from mlaut.downloads import MOST_BYTES
-from mlaut.errors import MlautError, StudyError
-from mlaut.experiments.checking.verify import Verification, verify_study
-from mlaut.files_io import FilesIO, SplitEntry, StudyStore
-from mlaut.records import Dataset
+from mlaut_exchange.opening import open_bundle
 
 if TYPE_CHECKING:
     from mlaut.experiments import RunSummary
@@ -103,7 +103,7 @@ def verify_bundle(
 
 def _absent_tables(bundle: Bundle) -> str:
     """Return how many tables are not in a bundle, and what checks them."""
-    from mlaut.data.sources.references import is_reference
+    from mlaut.data import is_reference
 
     absent = [dataset for dataset in bundle.datasets if not dataset.included]
     nowhere = sum(not is_reference(dataset.reference) for dataset in absent)
@@ -184,7 +184,7 @@ def extend_bundle(
     """
     from mlaut.estimators import as_strategies
     from mlaut.experiments import Orchestrator
-    from mlaut.experiments.study_files.choices import own_strategies
+    from mlaut.plugins import own_strategies
 
     bundle = open_bundle(place, limit=limit)
     study, target = StudyStore(bundle.study), StudyStore(output)
@@ -217,8 +217,8 @@ def strategies_of_bundle(bundle: Bundle, trusted: bool) -> Any:
     Without a study file, the Python file has the strategies. Names and parameters are data; the
     Python file, and parameters that could name a file, are used only if the bundle is trusted.
     """
-    from mlaut.experiments.study_files.choices import choose_strategies, own_strategies
-    from mlaut.experiments.study_files.study_file import read_study_file
+    from mlaut.experiments import read_study_file
+    from mlaut.plugins import choose_strategies, own_strategies
 
     if trusted and STUDY_FILE not in bundle.files and STRATEGIES in bundle.files:
         return own_strategies(bundle.folder / STRATEGIES)
@@ -284,8 +284,8 @@ def _dataset(
     bundle: Bundle, about: BundledDataset | None, entry: SplitEntry, database: FilesIO | None
 ) -> Dataset:
     """Return a dataset of a database, or else of a bundle, checked to be that of the study."""
-    from mlaut.data.sources.references import is_reference, load_reference, parse_reference
-    from mlaut.files_io.tables.datasets import checked
+    from mlaut.data import is_reference, parse_reference
+    from mlaut.plugins import checked_dataset, load_reference
 
     if database is not None:
         dataset = database.load_dataset(entry.path)
@@ -293,7 +293,7 @@ def _dataset(
         dataset = FilesIO(bundle.folder / DATASETS).load_dataset(entry.path)
     elif about is not None and is_reference(about.reference):
         dataset = load_reference(parse_reference(about.reference))  # of one dataset, not of a suite
-        dataset = checked(replace(dataset, name=entry.name))
+        dataset = checked_dataset(replace(dataset, name=entry.name))
     else:
         raise StudyError(
             f"{bundle.folder}: the table of dataset {entry.name!r} is not in the bundle, and it "

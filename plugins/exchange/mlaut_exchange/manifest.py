@@ -16,11 +16,8 @@ from typing import Any
 
 from mlaut.errors import StoreError
 from mlaut.files_io import FilesIO, SplitEntry
-from mlaut.files_io.kinds import MANIFEST
-from mlaut.files_io.safe_files.plain_files import open_plain
-from mlaut.files_io.safe_files.system_errors import explained
-from mlaut.files_io.safe_files.untrusted import read_json
 from mlaut.markup import beside, json_text, printable
+from mlaut.plugins import MANIFEST, explained, open_plain, read_json
 from mlaut.records import Dataset
 
 FORMAT = 1

@@ -20,7 +20,10 @@ from typing import BinaryIO
 from urllib.parse import urljoin, urlsplit
 
 from mlaut import __version__
-from mlaut.bundles.manifest import (
+from mlaut.downloads import MOST_BYTES, answer_of, cache_folder
+from mlaut.errors import DataError, StoreError
+from mlaut.plugins import MANIFEST, explained, is_address, open_plain, unfinished
+from mlaut_exchange.manifest import (
     KINDS,
     MOST_MANIFEST,
     Bundle,
@@ -29,12 +32,6 @@ from mlaut.bundles.manifest import (
     file_record,
     read_manifest,
 )
-from mlaut.downloads import MOST_BYTES, answer_of, cache_folder
-from mlaut.errors import DataError, StoreError
-from mlaut.files_io.kinds import MANIFEST, Kind, is_address, kind_of
-from mlaut.files_io.safe_files.plain_files import open_plain
-from mlaut.files_io.safe_files.system_errors import explained
-from mlaut.held import unfinished
 
 _UNPACKED = 200  # an archive may unpack to so many times its size, as archives of models may
 _SMALL = 2**30  # or to so many bytes: the holes of a study deflate to nearly nothing
@@ -43,15 +40,6 @@ _PIECE = 2**20  # bytes of one read
 _TORN = (zipfile.BadZipFile, zlib.error, struct.error)
 
 Opener = Callable[[str], AbstractContextManager[BinaryIO]]
-
-
-def study_of(place: str | os.PathLike[str]) -> Path:
-    """Return the path of a bundle's study, after a check of its digests, or the place itself."""
-    return (
-        open_bundle(place).study
-        if kind_of(place) is Kind.BUNDLE
-        else Path(os.path.expanduser(place))
-    )
 
 
 def open_bundle(place: str | os.PathLike[str], *, limit: int = MOST_BYTES) -> Bundle:

@@ -12,13 +12,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import rc_context
+from mlaut_exchange import open_bundle, publish_study
+from mlaut_exchange.manifest import KINDS
+from mlaut_exchange.publishing import _plain, check_private
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.dummy import DummyClassifier
 
 from mlaut import Data, Study
 from mlaut.analysis import Results
-from mlaut.bundles import open_bundle, publish_study
-from mlaut.bundles.manifest import KINDS
-from mlaut.bundles.publishing import _plain, check_private
 from mlaut.errors import StoreError, StudyError
 from mlaut.estimators import Generic_Estimator
 from mlaut.files_io import FilesIO, StrategyEntry
@@ -121,7 +122,7 @@ LICENCES = [("CC BY 4.0", True), ("Public", False), ("", False), ("CC BY-NC 4.0"
 
 @pytest.mark.parametrize(("licence", "included"), LICENCES)
 def test_the_licence_decides_which_tables_are_included(tmp_path, monkeypatch, licence, included):
-    from mlaut.bundles import publishing
+    from mlaut_exchange import publishing
 
     frame = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0], "y": [0, 1, 0, 1]})
     io = FilesIO(tmp_path / "input.h5", "a")
@@ -267,7 +268,7 @@ def test_the_citation_and_the_licences(published):
 
 
 def test_a_study_file_is_published_with_its_strategies(study, tmp_path):
-    from mlaut.bundles.publishing import _ToPublish
+    from mlaut_exchange.publishing import _ToPublish
 
     shutil.copy(study, tmp_path / "study.h5")
     shutil.copy(study.with_name("study.datasets.h5"), tmp_path / "input.h5")
@@ -290,3 +291,14 @@ def test_a_call_that_was_killed_when_it_had_ended_can_be_repeated(study, tmp_pat
     with pytest.raises(StudyError, match="exists, and a bundle is a new folder"):
         publish_study(study, tmp_path / "bundle", title="Another study")
     assert [path.name for path in tmp_path.iterdir()] == ["bundle"]
+
+
+def test_scores_of_a_bundle_hold_no_formula(tmp_path):
+    formula = '=1+2*cmd("x")'
+    study = Study(tmp_path / "study.h5")
+    study.add_datasets(["starter/iris"])
+    study.run([(formula, DummyClassifier())], split="holdout", engine="inline", verbose=0)
+    bundle = publish_study(study.path, tmp_path / "bundle", title="t", authors=["a\x9b"])
+    assert set(pd.read_csv(bundle.folder / "scores.csv")["strategy"]) == {"'" + formula}
+    texts = [file.read_text() for file in bundle.folder.iterdir() if file.suffix != ".h5"]
+    assert not any("\x9b" in text for text in texts)

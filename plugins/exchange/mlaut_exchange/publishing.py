@@ -17,9 +17,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mlaut import experiments
-from mlaut.bundles import metadata
-from mlaut.bundles.manifest import (
+from mlaut.errors import MlautError, StoreError, StudyError, with_checked_options
+from mlaut.experiments import read_study_file
+from mlaut.files_io import DatasetInfo, FilesIO, SplitEntry, StudyStore
+from mlaut.markup import csv_text
+from mlaut.plugins import (
+    MANIFEST,
+    Kind,
+    explained,
+    fsync_folder,
+    holder_of,
+    kind_of,
+    problems_of,
+    unfinished,
+)
+from mlaut.records import Dataset, Status
+from mlaut.report import Report
+from mlaut_exchange import metadata
+from mlaut_exchange.manifest import (
     DATASETS,
     KINDS,
     STRATEGIES,
@@ -30,18 +45,7 @@ from mlaut.bundles.manifest import (
     file_record,
     put_tables,
 )
-from mlaut.bundles.opening import open_bundle
-from mlaut.errors import MlautError, StoreError, StudyError, with_checked_options
-from mlaut.files_io import DatasetInfo, FilesIO, SplitEntry, StudyStore
-from mlaut.files_io.kinds import MANIFEST, Kind, kind_of
-from mlaut.files_io.safe_files.hdf5 import fsync_folder
-from mlaut.files_io.safe_files.lock import holder_of
-from mlaut.files_io.safe_files.system_errors import explained
-from mlaut.files_io.studies.study_checks import problems_of
-from mlaut.held import unfinished
-from mlaut.markup import csv_text
-from mlaut.records import Dataset, Status
-from mlaut.report import Report
+from mlaut_exchange.opening import open_bundle
 
 INCLUDE = ("licensed", "all", "none")
 _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
@@ -105,7 +109,7 @@ def publish_study(
     --------
     >>> import tempfile
     >>> from mlaut import Study
-    >>> from mlaut.bundles import extend_bundle, verify_bundle
+    >>> from mlaut_exchange import extend_bundle, verify_bundle
     >>> from mlaut.files_io import merge_studies
     >>> folder = tempfile.TemporaryDirectory()
     >>> path = Path(folder.name)
@@ -182,7 +186,7 @@ class _ToPublish:
         texts = {} if code is None else {STRATEGIES: Path(os.path.expanduser(code))}
         title = ""
         if kind_of(path) is Kind.STUDY_FILE:
-            file = experiments.read_study_file(path)
+            file = read_study_file(path)
             texts = {STUDY_FILE: path}
             if file.strategies.file:
                 texts[STRATEGIES] = path.parent / file.strategies.file
@@ -200,7 +204,7 @@ class _ToPublish:
 
 
 def _database(study: StudyStore, path: str | os.PathLike[str] | None) -> FilesIO:
-    from mlaut.experiments.checking.verify import recorded_input
+    from mlaut.plugins import recorded_input
 
     if path is None:
         beside = study.path.with_name(f"{study.path.stem}.datasets.h5")
@@ -217,7 +221,7 @@ def study_file_beside(path: Path) -> Path | None:
     """Return the study file in the folder of a study that makes this study, or None."""
     for file in sorted(path.parent.glob("*.toml")):
         with suppress(MlautError):
-            if experiments.read_study_file(file).output.resolve() == path.resolve():
+            if read_study_file(file).output.resolve() == path.resolve():
                 return file
     return None
 
@@ -235,7 +239,7 @@ def _fill(
     date: str,
 ) -> Bundle:
     """Write the files of a bundle into a folder."""
-    from mlaut.report.page import as_html
+    from mlaut.plugins import as_html
 
     entries = source.study.load_splits()
     datasets = _datasets(source, entries, include)
@@ -345,9 +349,8 @@ def allows_passing_on(licence: str) -> bool:
 
 def _reference(info: DatasetInfo) -> str:
     """Return the reference that loads a dataset; empty if none is known."""
-    from mlaut.data.sources.references import fetch, parse_reference
-    from mlaut.data.sources.sources import SOURCES
-    from mlaut.files_io.tables.datasets import checked
+    from mlaut.data import fetch, parse_reference
+    from mlaut.plugins import SOURCES, checked_dataset
 
     if "reference" in info.metadata:
         return str(info.metadata["reference"])
@@ -355,7 +358,7 @@ def _reference(info: DatasetInfo) -> str:
     with suppress(MlautError):
         if SOURCES[parse_reference(text).source].local:
             (dataset,) = fetch(text)
-            return text if checked(dataset).fingerprint == info.fingerprint else ""
+            return text if checked_dataset(dataset).fingerprint == info.fingerprint else ""
     return ""
 
 

@@ -1,14 +1,20 @@
 """A small study, published once, and a local server of files."""
 
 import functools
+import os
 import shutil
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from mlaut_exchange import publish_study
 
 from mlaut import Study
-from mlaut.bundles import publish_study
+
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+os.fsync = os.fstat
 
 STRATEGIES = ["BaselineClassifier", "GaussianNaiveBayes"]
 

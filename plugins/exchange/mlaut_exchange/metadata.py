@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 
 from mlaut import __version__
-from mlaut.bundles.manifest import DATASETS, KINDS, STRATEGIES, STUDY_FILE, Bundle
-from mlaut.files_io.kinds import MANIFEST
 from mlaut.markup import json_text, marked, printable
+from mlaut.plugins import MANIFEST
+from mlaut_exchange.manifest import DATASETS, KINDS, STRATEGIES, STUDY_FILE, Bundle
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +54,7 @@ def texts(bundle: Bundle, counts: Mapping[str, int]) -> dict[str, str]:
 def _filled(name: str, bundle: Bundle, **more: Any) -> str:
     """Return a template with the facts of a bundle filled in."""
     templates = jinja2.Environment(
-        loader=jinja2.PackageLoader("mlaut.bundles"),
+        loader=jinja2.PackageLoader("mlaut_exchange"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         keep_trailing_newline=True,

@@ -4,11 +4,11 @@ import shutil
 from dataclasses import replace
 
 import pytest
+from mlaut_exchange import extend_bundle, verify_bundle
+from mlaut_exchange.extending import datasets_io, strategies_of_bundle
+from mlaut_exchange.publishing import _sealed, _with_files, study_file_beside
 from sklearn.tree import DecisionTreeClassifier
 
-from mlaut.bundles import extend_bundle, verify_bundle
-from mlaut.bundles.extending import datasets_io, strategies_of_bundle
-from mlaut.bundles.publishing import _sealed, _with_files, study_file_beside
 from mlaut.cli import main
 from mlaut.errors import StudyError
 from mlaut.experiments import verify_study
@@ -70,7 +70,7 @@ def lacking(published, **changes):
 )
 def test_what_checks_tables_that_are_not_included(published, monkeypatch, reference, way):
     bundle = lacking(published, reference=reference)
-    monkeypatch.setattr("mlaut.bundles.extending.open_bundle", lambda *_, **__: bundle)
+    monkeypatch.setattr("mlaut_exchange.extending.open_bundle", lambda *_, **__: bundle)
     _, found = verify_bundle(bundle.folder)
     assert re.match(f"1 of 2 datasets are not in the bundle; --refit {way}", found.unchecked)
 
