@@ -60,7 +60,7 @@ coverage: $(VENV)/tested  ## the share of code lines that the tests run, into CO
 
 # Without the tests that find something new by chance, those that only an administrator can run, and one in
 # which h5py has an exception pending when it calls Python, where the tracer of coverage may crash or drop it.
-branches: $(VENV)/tested  ## that tests reach every branch of files_io and experiments/plans
+branches: $(VENV)/plugins  ## that tests reach every branch of files_io and experiments/plans
 	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[coverage]'
 	rm -rf $(VENV)/branches
 	mkdir $(VENV)/branches

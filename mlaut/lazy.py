@@ -12,7 +12,7 @@ from mlaut.former_names import check_former, in_plugins, of_plugin
 __all__ = ["attach", "imported", "pd"]
 
 _LINE = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
-_WITH_PLUGINS = ("mlaut.analysis", "mlaut.estimators", "mlaut.sharing")
+_WITH_PLUGINS = ("mlaut.analysis", "mlaut.estimators", "mlaut.files_io", "mlaut.sharing")
 
 
 def attach(

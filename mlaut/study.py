@@ -355,8 +355,8 @@ class Study:
         Parameters
         ----------
         table : DataFrame or path-like
-            One row for each test row of each fold; `mlaut.files_io.import_predictions` lists the
-            columns. Or the file or folder of another program (`mlaut.analysis.read_predictions`).
+            One row for each test row of each fold; `mlaut_exchange.import_predictions` lists the
+            columns. Or the file or folder of another program (`mlaut_exchange.read_predictions`).
         strategy : str
             Name of the strategy in this study.
         source : str
@@ -364,7 +364,7 @@ class Study:
         overwrite : bool, default False
             Whether to replace predictions of this strategy that differ from the new ones.
         **how
-            Options of `mlaut.analysis.read_predictions`: ``model``, ``dataset``, ``splits``.
+            Options of `mlaut_exchange.read_predictions`: ``model``, ``dataset``, ``splits``.
 
         Returns
         -------
@@ -374,15 +374,14 @@ class Study:
         Raises
         ------
         StudyError
-            The table does not fit the study; nothing is written.
+            The plug-in mlaut-exchange is missing, or the table does not fit the study; nothing is
+            written.
         """
-        from mlaut.analysis.importers.foreign import read_predictions
-
-        rows: Any = table
+        exchange = the_plugin("exchange", "predictions of other programs are stored")
         if isinstance(table, str | os.PathLike):
-            rows = read_predictions(table, self._store.load_splits(), **how)
-        about: Any = {"strategy": strategy, "source": source, "overwrite": overwrite}
-        return files_io.import_predictions(self._store, rows, **about)
+            table = exchange.read_predictions(table, self._store.load_splits(), **how)
+        about = {"strategy": strategy, "source": source, "overwrite": overwrite}
+        return int(exchange.import_predictions(self._store, table, **about))
 
     def status(self) -> experiments.StudyStatus:
         """Return the progress of the study, also while it runs, and before its first run."""

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import mlaut.analysis.plots
 from mlaut import Study, plugins
-from mlaut.analysis import read_predictions, read_results
+from mlaut.analysis import read_results
 from mlaut.analysis.deciding.terms import Chosen
 from mlaut.cli import cli, main
 from mlaut.data import load_folder
@@ -182,12 +182,13 @@ def test_a_limit_that_an_engine_cannot_keep_is_a_mistake_in_a_plan(monkeypatch):
         (["study", "place", "study.h5"], "boards"),
         (["submit", "study.toml"], "slurm"),
         (["publish", "study.h5"], "exchange"),
+        (["import", "study.h5"], "exchange"),
     ],
 )
 def test_a_command_of_a_plugin_that_is_missing_names_it(words, plugin, monkeypatch):
     monkeypatch.setattr("mlaut.cli.found", lambda _: {})
     for group in (cli, cli.commands["study"]):  # each keeps commands that it has found before
-        for name in ("leaderboard", "place", "publish", "submit"):
+        for name in ("import", "leaderboard", "place", "publish", "submit"):
             monkeypatch.delitem(group.commands, name, raising=False)
     done = CliRunner().invoke(cli, words)
     assert done.exit_code == 2
@@ -250,18 +251,6 @@ def test_a_table_of_a_program_names_the_plugin_that_is_missing(columns, tmp_path
         read_results(tmp_path / "theirs.csv", "accuracy")
 
 
-def test_predictions_are_a_table_or_name_the_plugin_that_is_missing(tmp_path, monkeypatch):
-    monkeypatch.setattr("mlaut.analysis.importers.foreign.found", lambda _: {})
-    (tmp_path / "a.xlsx").write_text("")
-    (tmp_path / "a.csv").write_text("")
-    with pytest.raises(MlautError, match="neither a table"):
-        read_predictions(tmp_path / "a.xlsx", {})
-    with pytest.raises(DataError, match="cannot be read as CSV"):
-        read_predictions(tmp_path / "a.csv", {})
-    with pytest.raises(MlautError, match="are read by the plug-in mlaut-boards: 'pip install"):
-        read_predictions(tmp_path, {})
-
-
 def test_a_name_that_a_plugin_has_is_imported_from_mlaut_or_names_the_plugin(monkeypatch):
     monkeypatch.setitem(sys.modules, "mlaut_boards", types.SimpleNamespace(skill_table="a table"))
     assert mlaut.analysis.skill_table == mlaut.analysis.methods.aggregates.skill_table == "a table"
@@ -284,6 +273,8 @@ def test_a_bundle_names_the_plugin_that_is_missing(words, no_modules, tmp_path, 
     assert f"bundles are opened, verified and extended {lacks}" in capsys.readouterr().err
     with pytest.raises(StudyError, match=f"^studies are published {lacks}"):
         Study(tmp_path / "study.h5").publish(tmp_path / "bundle")
+    with pytest.raises(StudyError, match=f"^predictions of other programs are stored {lacks}"):
+        Study(tmp_path / "study.h5").import_predictions("a.csv", strategy="a", source="R")
 
 
 @pytest.fixture

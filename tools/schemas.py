@@ -209,7 +209,6 @@ RESULTS: dict[str, Schema] = {
         report=one("As of 'mlaut report'", **REPORT_KEYS),
         files=FILES,
     ),
-    "import": one(study=STUDY, strategy=WHO, cells=whole("Cells that were stored")),
     "init": one(study_file=text("Path of the study file")),
     "load": one(
         database=text("Path of the database"),

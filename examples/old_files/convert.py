@@ -2,8 +2,8 @@
 
     python examples/old_files/convert.py input.hdf5 output.hdf5 -o converted
 
-The study has their tables, splits and predictions. No pickle in the files is loaded. The folder
-gets study.h5 and study.datasets.h5.
+The plug-in mlaut-exchange stores the predictions. The study has the tables, splits and predictions
+of the files. No pickle in them is loaded. The folder gets study.h5 and study.datasets.h5.
 """
 
 import argparse
@@ -14,11 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from mlaut_exchange import import_predictions
 from old_files import OldDataset, OldResults, old_datasets, old_results
 
 from mlaut.data import Data
 from mlaut.errors import MlautError, StoreError, StudyError
-from mlaut.files_io import FilesIO, StudyStore, import_predictions
+from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.tables.datasets import checked_dataset
 from mlaut.markup import counted, printable
 from mlaut.records import CLASSIFICATION, REGRESSION, TRAIN_ONLY, UNUSED, Dataset, Split

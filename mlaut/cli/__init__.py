@@ -18,7 +18,7 @@ from typing import Any
 import click
 
 from mlaut import __version__
-from mlaut.cli import elsewhere, lists, runs, studies
+from mlaut.cli import lists, runs, studies
 from mlaut.cli.output import in_own_words, setting_of, show, with_json
 from mlaut.errors import MlautError, RunInterrupted, StoreError, shortened
 from mlaut.experiments.workers.signals import stopping_at_once
@@ -31,7 +31,7 @@ _FIRST_PAGE: dict[str, tuple[click.Command, ...]] = {
     "Begin": (runs.demo, runs.init),
     "Run": (runs.plan, runs.run, studies.status),
     "Conclude": (studies.report, studies.merge, studies.verify),
-    "Look up, bring in": (lists.list_, lists.load, elsewhere.import_),
+    "Look up, bring in": (lists.list_, lists.load),
 }
 _OF_STUDIES = (studies.compact, studies.remove, studies.rename, runs.models)
 _FORMER: dict[str | None, str] = {
@@ -48,7 +48,7 @@ _OF_NUMBERS = re.compile(r"[/\\](pandas|numpy|matplotlib)[/\\]")
 
 # Commands of MLaut's own plug-ins, each with the name of its plug-in.
 _IN_PLUGINS = {"leaderboard": "boards", "place": "boards", "same": "boards", "submit": "slurm"}
-_IN_PLUGINS |= {"publish": "exchange"}
+_IN_PLUGINS |= {"import": "exchange", "publish": "exchange"}
 
 
 class _CommandGroup(click.Group):

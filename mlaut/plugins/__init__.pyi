@@ -18,6 +18,8 @@ from mlaut.analysis.importers.reading import Format as Format
 from mlaut.analysis.importers.reading import choose as choose
 from mlaut.analysis.importers.reading import in_one_line as in_one_line
 from mlaut.analysis.importers.reading import last_counts as last_counts
+from mlaut.analysis.importers.reading import read_without_twins as read_without_twins
+from mlaut.files_io.tables.tables import ending_of as ending_of
 from mlaut.files_io.tables.tables import stem_of as stem_of
 from mlaut.files_io.kinds import Kind as Kind
 from mlaut.files_io.kinds import kind_of as kind_of

@@ -1,4 +1,4 @@
-"""Write the JSON schema of the command of this plug-in, into mlaut_exchange/schemas.
+"""Write the JSON schema of the commands of this plug-in, into mlaut_exchange/schemas.
 
 python plugins/exchange/schemas.py
 """
@@ -13,6 +13,11 @@ OF_MLAUT = SimpleNamespace(**runpy.run_path(str(HERE.parents[1] / "tools" / "sch
 text, one, many = OF_MLAUT.text, OF_MLAUT.one, OF_MLAUT.many
 
 RESULTS = {
+    "import": one(
+        study=OF_MLAUT.STUDY,
+        strategy=OF_MLAUT.WHO,
+        cells=OF_MLAUT.whole("Cells that were stored"),
+    ),
     "publish": one(
         folder=text("Folder of the bundle"),
         title=text("Title of the bundle"),

@@ -140,7 +140,7 @@ def texts():
 
 def test_commands_and_options_exist():
     """Those in quotes, and those that stand at the beginning of a line, as in a terminal."""
-    from mlaut.cli import cli
+    from mlaut.cli import _IN_PLUGINS, cli
 
     wrong, n = [], 0
     for path, text in texts().items():
@@ -156,6 +156,8 @@ def test_commands_and_options_exist():
             }
             named = set(re.findall(r"(?<!\S)--?[a-z][\w-]*", " ".join(words)))
             lost = hasattr(command, "commands") and words and words[0].isalpha()
+            if lost and words[0] in _IN_PLUGINS:
+                continue
             if lost or named - options - {"--help"}:
                 wrong.append((str(path), line))
     assert wrong == []

@@ -14,7 +14,6 @@ from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
 from mlaut.cli import cli
-from mlaut.files_io import StudyStore
 
 ROOT = Path(__file__).parents[2]
 MINE = """
@@ -37,7 +36,6 @@ input = "data.h5"
 [strategies]
 file = "mine.py"
 """
-PREDICTIONS = "dataset,repeat,fold,row,prediction\n"
 
 
 def leaves(group=cli, path=""):
@@ -92,7 +90,6 @@ CALLS = [
     "init new.toml",
     "status study.h5 study.h5",
     "merge study.h5 -o all.h5",
-    "import all.h5 others.csv --strategy others --source R",
     "study models study.toml -j 1",
     "study compact study.h5",
     "study rename study.h5 --dataset iris flowers",
@@ -111,22 +108,12 @@ def told(tmp_path_factory):
         Path("mine.py").write_text(MINE)
         results = {}
         for call in CALLS:
-            if call.startswith("import"):
-                write_predictions()
             words = call.split()
             name = "-".join(words[:2]) if words[0] in ("list", "study") else words[0]
             result, code = asked(*words)
             assert code == CODES.get(call, 0), (call, result)
             results.setdefault(name, []).append(result)
     return results
-
-
-def write_predictions():
-    """Write predictions of another program for every test row: always the first class."""
-    rows = []
-    for name, entry in StudyStore("all.h5").load_splits().items():
-        rows += [f"{name},0,0,{row},{entry.classes[0]}" for row in entry.split.rows(0, 0)[1]]
-    Path("others.csv").write_text(PREDICTIONS + "\n".join(rows))
 
 
 def test_the_schemas_are_those_of_the_tool_and_every_command_has_one():
@@ -180,7 +167,6 @@ def test_numbers_of_a_study_are_in_its_results(told):
     }
     assert told["verify"][0]["scores"]["fails"]["glass"] is None  # no NaN, which is no JSON
     assert 0.9 < told["verify"][0]["scores"]["GaussianNaiveBayes"]["iris"] < 1
-    assert told["import"] == [{"study": "all.h5", "strategy": "others", "cells": 3}]
     assert told["study-models"][0]["saved"] == 8
     assert [row["name"] for row in told["list-datasets"][1]] == ["glass", "iris", "zoo"]
 

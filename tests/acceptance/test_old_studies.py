@@ -17,6 +17,7 @@ from mlaut.experiments import verify_study
 from mlaut.files_io import FilesIO, StudyStore
 
 sys.path.append(str(Path(__file__).parents[2] / "examples" / "old_files"))
+pytest.importorskip("mlaut_exchange")
 import convert as script
 
 N = 12

@@ -30,7 +30,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from mlaut import Orchestrator, Study
 from mlaut.analysis import metric
-from mlaut.errors import AnalysisError, DataError, StrategyError, StudyError
+from mlaut.errors import AnalysisError, DataError, StrategyError
 from mlaut.estimators import Generic_Estimator
 from mlaut.experiments import verify_study
 from mlaut.experiments.cells.prediction_checks import checked_predictions, checked_probabilities
@@ -182,13 +182,6 @@ def test_predictions_have_a_column_for_each_target(ran):
     (dataset,) = ran.datasets
     columns = [c for c in ran.predictions(dataset) if c.startswith("prediction.")]
     assert columns == [f"prediction.{one}" for one in _names(dataset)]
-
-
-def test_predictions_of_other_programs_are_refused(ran):
-    (name,) = ran.datasets
-    rows = pd.DataFrame({"dataset": [name], "repeat": 0, "fold": 0, "row": 0, "prediction": 1})
-    with pytest.raises(StudyError, match="several targets, of which no predictions of other pro"):
-        ran.import_predictions(rows, strategy="other", source="R")
 
 
 SCRIPT = """

@@ -40,7 +40,7 @@ from mlaut.estimators import Generic_Estimator
 from mlaut.experiments.engines.engine import InlineEngine
 from mlaut.experiments.restructure import restructure
 from mlaut.experiments.runs import execution
-from mlaut.files_io import FilesIO, StudyStore, import_predictions, merge_studies
+from mlaut.files_io import FilesIO, StudyStore, merge_studies
 
 MOST_CALLS = 10**9
 
@@ -82,6 +82,8 @@ def publish(folder: Path) -> None:
 
 
 def predictions(folder: Path) -> None:
+    from mlaut_exchange import import_predictions
+
     study = StudyStore(folder / "study.h5")
     for name, entry in study.load_splits().items():
         if entry.targets:  # no program's predictions of several are taken

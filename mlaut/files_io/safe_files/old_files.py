@@ -28,7 +28,8 @@ def check_not_old(file: h5py.File, path: Path) -> None:
     if what:
         raise StoreError(
             f"{path}: {what}; 'python examples/old_files/convert.py INPUT OUTPUT -o FOLDER' in a "
-            "copy of MLaut's repository makes a study of today from the two files of MLaut 0.1"
+            "copy of MLaut's repository, with ./plugins/exchange, makes a study of today "
+            "from the two files of MLaut 0.1"
         )
 
 

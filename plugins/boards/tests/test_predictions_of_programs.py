@@ -10,9 +10,9 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from mlaut_exchange import read_predictions
 
 import mlaut
-from mlaut.analysis import read_predictions
 from mlaut.cli import main
 from mlaut.errors import AnalysisError, StudyError
 from mlaut.files_io import SplitEntry, StudyStore

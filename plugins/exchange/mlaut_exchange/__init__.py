@@ -1,4 +1,4 @@
-"""Studies that go out to others, as bundles that anyone can verify and extend.
+"""What goes out to others and comes from them: bundles of studies, and predictions.
 
 A plug-in of MLaut, which finds this module in the group ``mlaut.exchange``.
 """
@@ -14,9 +14,11 @@ if TYPE_CHECKING:
         strategies_of_bundle,
         verify_bundle,
     )
+    from mlaut_exchange.foreign import import_predictions
     from mlaut_exchange.manifest import DATASETS, Bundle, BundledDataset
     from mlaut_exchange.opening import open_bundle, read_small
     from mlaut_exchange.publishing import publish_study
+    from mlaut_exchange.reading import read_predictions
 
 __all__ = [
     "DATASETS",
@@ -25,8 +27,10 @@ __all__ = [
     "datasets_io",
     "disagreement",
     "extend_bundle",
+    "import_predictions",
     "open_bundle",
     "publish_study",
+    "read_predictions",
     "read_small",
     "strategies_of_bundle",
     "verify_bundle",
@@ -39,8 +43,10 @@ _ROOMS = {
     "datasets_io": "extending",
     "disagreement": "extending",
     "extend_bundle": "extending",
+    "import_predictions": "foreign",
     "open_bundle": "opening",
     "publish_study": "publishing",
+    "read_predictions": "reading",
     "read_small": "opening",
     "strategies_of_bundle": "extending",
     "verify_bundle": "extending",

@@ -5,6 +5,7 @@ import runpy
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from click.testing import CliRunner
@@ -26,11 +27,22 @@ OF_MLAUT = runpy.run_path(str(PLUGIN.parents[1] / "tests" / "acceptance" / "test
 OPTIONS = {"engine": "inline", "verbose": 0}
 
 
-def test_the_schema_is_that_of_the_tool():
+def test_the_schemas_are_those_of_the_tool():
     stored = {path.name: path.read_text() for path in SCHEMAS["FOLDER"].glob("*.json")}
     assert stored == SCHEMAS["OF_MLAUT"].schemas(SCHEMAS["RESULTS"]), "run: python schemas.py"
-    (text,) = stored.values()
-    assert CliRunner().invoke(cli, ["publish", "--json-schema"]).stdout == text
+    for name in ("import", "publish"):
+        printed = CliRunner().invoke(cli, [name, "--json-schema"]).stdout
+        assert printed == stored[f"{name}.json"]
+
+
+def write_predictions():
+    """Write predictions of another program for every test row: always the first class."""
+    rows = []
+    for name, entry in StudyStore("all.h5").load_splits().items():
+        for fold in range(2):
+            test = entry.split.rows(0, fold)[1]
+            rows += [f"{name},0,{fold},{row},{entry.classes[0]}" for row in test]
+    Path("others.csv").write_text("dataset,repeat,fold,row,prediction\n" + "\n".join(rows))
 
 
 @pytest.mark.slow
@@ -41,15 +53,19 @@ def test_results_are_as_their_schemas_say(study, tmp_path, monkeypatch):
         "run": "bundle --add BernoulliNaiveBayes -o mine.h5 -j 1 --quiet",
         "merge": "bundle mine.h5 -o all.h5",
         "verify": "bundle",
+        "import": "all.h5 others.csv --strategy others --source R",
     }
     told = {}
     for name, words in calls.items():
+        if name == "import":
+            write_predictions()
         told[name], code = OF_MLAUT["asked"](name, *words.split())
         schema = json.loads(CliRunner().invoke(cli, [name, "--json-schema"]).stdout)
         Draft202012Validator(OF_MLAUT["strict"](schema)).validate(told[name])
         assert code == 0
     assert told["run"]["this_run"] == {"done": 4}
     assert told["merge"]["cells"] == {"done": 12}
+    assert told["import"] == {"study": "all.h5", "strategy": "others", "cells": 4}
 
 
 def test_an_option_that_is_misspelt_is_answered_with_the_right_one(tmp_path):
@@ -73,6 +89,10 @@ def test_arrays_and_several_targets_are_published(X, y, tmp_path):
     study.run({"knn": learner if X.ndim > 2 else learner[1]}, split="kfold(2)", **OPTIONS)
     bundle = study.publish(tmp_path / "bundle", title="Arrays", include="all")
     assert verify_study(bundle.study).ok
+    if y.ndim > 1:
+        rows = pd.DataFrame({"repeat": 0, "fold": 0, "row": [0], "prediction": 1})
+        with pytest.raises(StudyError, match="several targets, of which no predictions of other"):
+            study.import_predictions(rows, strategy="other", source="R")
 
 
 def test_a_study_with_new_names_is_published_and_extended(study, tmp_path):

@@ -1,4 +1,4 @@
-"""Predictions of other programs as the table that `mlaut.files_io.import_predictions` takes."""
+"""Predictions of other programs as the table that `mlaut_exchange.import_predictions` takes."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -41,7 +41,7 @@ def read_predictions(
           and ``label-test.csv.zip``;
         - a folder of sktime's ``HDDResults``.
     entries, model, dataset, splits
-        As for `mlaut.analysis.read_predictions`.
+        As for `mlaut_exchange.read_predictions`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Predictions of other programs as the table that `mlaut.files_io.import_predictions` takes."""
+"""Predictions of other programs as the table that `import_predictions` takes."""
 
 import os
 from collections.abc import Mapping
@@ -6,13 +6,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from mlaut.analysis.importers.reading import in_one_line, read_without_twins
 from mlaut.errors import AnalysisError
 from mlaut.files_io import SplitEntry
-from mlaut.files_io.safe_files.plain_files import check_plain
-from mlaut.files_io.tables.tables import ending_of
-from mlaut.former_names import without_plugin
-from mlaut.plugins.finding import found
+from mlaut.plugins import (
+    check_plain,
+    ending_of,
+    found,
+    in_one_line,
+    read_without_twins,
+    without_plugin,
+)
 
 
 @in_one_line
@@ -29,7 +32,7 @@ def read_predictions(
     Parameters
     ----------
     source : path-like
-        A table (CSV, TSV, parquet) with the columns of `mlaut.files_io.import_predictions`; or with
+        A table (CSV, TSV, parquet) with the columns of `import_predictions`; or with
         the plug-in mlaut-boards, ``predictions.arff`` of an OpenML run, or a folder of runs of
         OpenML, of the AutoML benchmark, of TabArena or TabRepo, or of sktime's ``HDDResults``.
     entries : mapping of str to SplitEntry

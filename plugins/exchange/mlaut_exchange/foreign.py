@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from mlaut.errors import StudyError, nearest, some_of
-from mlaut.files_io.outcomes.study_records import SplitEntry, StrategyEntry
-from mlaut.files_io.studies.study import StudyStore
-from mlaut.identity.digests import digest
+from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore
+from mlaut.plugins import digest
 from mlaut.records import CLASSIFICATION, Cell, Outcome, Status, check_name, not_distributions
 
 _WHOLE = ("repeat", "fold", "row")

@@ -1,18 +1,20 @@
 """Predictions of other programs in a study: what is checked, what is stored, what is shown."""
 
+import os
 import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
+from mlaut_exchange import import_predictions, read_predictions
 from studies import entry as entry_of
 
 import mlaut
-from mlaut.analysis import Results, read_predictions
+from mlaut.analysis import Results
 from mlaut.cli import main
-from mlaut.errors import AnalysisError, StrategyError, StudyError
+from mlaut.errors import AnalysisError, DataError, StrategyError, StudyError
 from mlaut.experiments import verify_study
-from mlaut.files_io import StudyStore, import_predictions
+from mlaut.files_io import StudyStore
 from mlaut.records import REGRESSION, Status
 
 VIRGINICA = "confidence.Iris-virginica"
@@ -248,3 +250,23 @@ def test_a_table_with_two_columns_of_one_name_is_refused(study, tmp_path):
     twice.to_csv(tmp_path / "twice.csv", index=False)
     with pytest.raises(AnalysisError, match="two columns are called 'prediction'"):
         read_predictions(tmp_path / "twice.csv", study.load_splits())
+
+
+def test_predictions_are_a_table_or_name_the_plugin_that_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setattr("mlaut_exchange.reading.found", lambda _: {})
+    (tmp_path / "a.xlsx").write_text("")
+    (tmp_path / "a.csv").write_text("")
+    with pytest.raises(AnalysisError, match="neither a table"):
+        read_predictions(tmp_path / "a.xlsx", {})
+    with pytest.raises(DataError, match="cannot be read as CSV"):
+        read_predictions(tmp_path / "a.csv", {})
+    with pytest.raises(AnalysisError, match="are read by the plug-in mlaut-boards: 'pip install"):
+        read_predictions(tmp_path, {})
+
+
+def test_a_pipe_is_refused_at_once(study, tmp_path, capsys):
+    os.mkfifo(tmp_path / "pipe.csv")
+    words = "import", str(study.path), str(tmp_path / "pipe.csv")
+    with pytest.raises(SystemExit):
+        main([*words, "--strategy", "s", "--source", "x"])
+    assert "a pipe or a device, and must be a file" in capsys.readouterr().err
