@@ -160,10 +160,10 @@ def _helm(path: Path) -> pd.DataFrame:
 def _swe_bench(path: Path) -> pd.DataFrame:
     """Return whether a submission solved each instance that its files name."""
     folder, lists = path.parent.parent, next(objects(path))
-    logs = folder / "logs"
+    resolved, logs = set(lists["resolved"]), folder / "logs"
     named = {name for names in lists.values() if isinstance(names, list) for name in names}
     named |= {log.name for log in logs.iterdir()} if logs.is_dir() else set()
-    solved = [float(name in set(lists["resolved"])) for name in sorted(named)]
+    solved = [float(name in resolved) for name in sorted(named)]
     return pd.DataFrame({"dataset": sorted(named), "accuracy": solved, "strategy": folder.name})
 
 

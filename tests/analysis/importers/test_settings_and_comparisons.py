@@ -9,6 +9,7 @@ import pytest
 from small_tables import ALPHA, BETA, LONG, WIDE, is_wide, read, refused
 
 from mlaut.analysis import read_results
+from mlaut.errors import AnalysisError
 
 RATIO = np.array(ALPHA) / np.array(BETA)
 TEXTS = WIDE.map("{:.2f}".format)
@@ -230,6 +231,7 @@ def test_settings_go_to_the_key_whose_cells_they_fill(tmp_path):
         "dataset=dataset+clf,strategy=method+by",
         "dataset=dataset,strategy=method+clf+by",
         "dataset=dataset+clf+by,strategy=method",
+        "dataset=dataset,strategy=method,repeat=clf+by",
     ]
     results = read(tmp_path, table.replace({"by": {"n": "-"}}))  # no value of a setting
     assert results.strategies[:3] == ("none c1", "none c2", "sfs c1 a")
@@ -560,3 +562,56 @@ def test_a_column_with_empty_cells_is_not_offered_as_datasets(tmp_path):
     results = read(tmp_path, table.assign(acc=np.linspace(0.5, 0.9, 9)))
     assert len(results.strategies) == 9
     assert "Another reading" not in results.how_read
+
+
+def test_last_counts_also_where_rows_are_repeats(tmp_path):
+    levels = {"dataset": ["d1", "d2"], "model": ["a", "b"], "size": [8, 16], "seed": [1, 2]}
+    table = crossed(**levels, round=[0, 1, 2])
+    table = table.drop(columns="seed").rename(columns={"accuracy": "hits"})
+    asked = refused(tmp_path, table, "hits", greater_is_better=True)
+    assert "last=round" in asked
+    how = {"last": "round", "repeat": "rows"}
+    results = read(tmp_path, table, "hits", greater_is_better=True, columns=how)
+    last = table[table["round"] == 2].groupby(["dataset", "model"]).hits.mean()
+    assert np.allclose(results.scores.stack(), last)
+    assert "rows before the last `round` of each run" in results.how_read
+
+
+def test_a_known_column_may_name_the_other_side(tmp_path):
+    flags = {x: ["X", f"-{x}"] for x in ("O2", "unroll", "fast")}
+    table = crossed(app=["sort", "find", "hash"], **flags).rename(columns={"accuracy": "ms"})
+    asked = refused(tmp_path, table, "ms", greater_is_better=False)
+    assert "--columns strategy=O2+unroll+fast,dataset=app" in asked
+
+
+def test_columns_that_describe_parts_of_the_data_are_no_strategies(tmp_path):
+    table = pd.DataFrame(
+        {"svm": [1.5, 2.5, 3.1], "forest": [1.4, 2.6, 3.3], "net": [1.1, 2.2, 3.0]}
+    )
+    parts = {"mean_train": [-5.2, 9.1, 8.4], "mean_test": [-5.0, 9.2, 8.1], "prop_val": 0.15}
+    table = table.assign(**parts).set_index(pd.Index(["d1", "d2", "d3"], name="property"))
+    results = read(tmp_path, table, "mae", columns={"dataset": "property"})
+    assert results.strategies == ("svm", "forest", "net")
+    assert "`mean_train` (describes a part of the data by its name)" in results.how_read
+    scores = table.rename(columns={"mean_train": "net_train", "mean_test": "net_test"})
+    assert "describes a part" not in str(refused(tmp_path, scores.drop(columns="prop_val"), "mae"))
+
+
+@pytest.mark.parametrize("stem", ["server_00", "f", "instance "])
+def test_rows_that_count_are_datasets(tmp_path, stem):
+    table = pd.DataFrame({"x": [0.4, 0.5, 0.3, 0.6, 0.2], "y": [0.5, 0.6, 0.2, 0.7, 0.3]})
+    results = read(tmp_path, table.set_axis([f"{stem}{i}" for i in range(1, 6)]))
+    assert results.strategies == ("x", "y")
+    assert "rows are numbered by their names" in results.how_read
+
+
+@pytest.mark.parametrize("stem", ["config ", "exp", "model_", "resnet", "A"])
+def test_rows_that_count_may_be_strategies(tmp_path, stem):
+    table = pd.DataFrame({"x": [0.4, 0.5, 0.3, 0.6, 0.2], "y": [0.5, 0.6, 0.2, 0.7, 0.3]})
+    numbers = [18, 34, 50, 101, 152] if stem == "resnet" else range(1, 6)
+    table = table.set_axis([f"{stem}{i}" for i in numbers])
+    try:
+        told = read(tmp_path, table).how_read
+    except AnalysisError as error:
+        told = str(error)
+    assert "rows are numbered" not in told

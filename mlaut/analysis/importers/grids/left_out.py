@@ -40,10 +40,22 @@ _ROWS = 5  # from which the best of the others in each is no accident
 _FEW = 2  # times as many columns without the metric in their names
 _COMPARED = 12  # columns of which one may be the ratio
 _WHOLE = {"var", *WORDS["sizes"]} - {*WORDS["measured"]}  # VAR is a model, too
+_DESCRIBE = {"mean", "n", "prop", "frac", "fraction", "share", "num", "size", *WORDS["spreads"]}
 BEST = re.compile(r"(?:best|oracle)(?![a-z])", re.I)
 _COUNTS = re.compile(r"(?:[nN]|#|[nN]o\.?|[nN]umber)(?:\s+of\b|\s*\(|\s*=|\s*$)")
 _CLAIMED = {"origin", "original", "paper", "reported", "published"}  # beside an average
 YEAR = re.compile(r"(?:19|20)\d\d").fullmatch
+
+
+def leave_parts_out(g: Sheet) -> None:
+    """Leave out columns such as ``mean_train`` and ``prop_test``, which describe parts of data."""
+    numbers = [x for x in g.columns if g.columns[x].is_number]
+    words = {x: {*word_of(x).split("_")} for x in numbers}
+    parts = [x for x in numbers if len(words[x]) > 1 and words[x] <= {*PARTS, *_DESCRIBE}]
+    parts = [x for x in parts if words[x] & {*PARTS} and x not in g.asked.columns.get("score", ())]
+    several = {w for x in parts for w in words[x]} & {*PARTS}
+    if len(several) > 1 and len(numbers) - len(parts) > 2 and not same_metric("mean", g.metric):
+        g.drop(parts, "describes a part of the data by its name")
 
 
 def leave_columns_out(g: Sheet, rows: list[str], kind: str) -> None:

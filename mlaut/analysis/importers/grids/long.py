@@ -226,7 +226,8 @@ def _other_key(
             needed = g.least(free, known)
             if not keyed and len(needed) > 1:  # together, or the rest is of the other side
                 rest = {x: [*known, *(y for y in needed if y != x)] for x in needed[:3]}
-                ways = [{role: needed}, *({side: rest[x], role: x} for x in rest)]
+                around = {side: needed, role: known}  # the known one was taken by a loose word
+                ways = [{role: needed}, around, *({side: rest[x], role: x} for x in rest)]
             text = f"several columns may name the {need} ({', '.join(keyed or free)})"
             raise g.refuse(text, *[{"strategy": [*strategy, *free]}] * bool(strategy), *ways)
         names = [x for x in g.columns if x in (*strategy, *found)]
@@ -303,6 +304,10 @@ def _tell_apart(
     g: Sheet, dataset: Names, strategy: Names, repeat: Names, fold: Names, score: str
 ) -> tuple[Names, Names, Names]:
     """Return the keys with the columns that tell rows of one cell apart."""
+    for last in g.asked.columns.get("last", ()):
+        if last in g.columns:
+            named = [*dataset, *strategy, *(x for x in repeat if x in g.columns), *fold]
+            _keep_last(g, named, last, score)
     if g.asked.columns.get("repeat") == ("rows",):
         return strategy, dataset, g.number_rows([*dataset, *strategy])
     keys = [*dataset, *strategy, *repeat, *fold]
@@ -360,18 +365,16 @@ def _tell_apart(
     if settings:  # which mostly stand in front of their results
         text = text.partition("; no column")[0] + f"; they differ in {some_of(settings)}: if these "
         text += "are settings of strategies, and the rest are repeats"
-    during = len(settings) == 1 and DURING.search(word_of(settings[0])) is not None
-    if during and g.asked.columns.get("last") == (*settings,):
-        _keep_last(g, keys, settings[0])
-        return _tell_apart(g, dataset, strategy, repeat, fold, score)
-    if during:
-        raise g.refuse(f"rows of each run differ in `{settings[0]}`", {"last": settings})
+    during = [x for x in settings if DURING.search(word_of(x))]
+    if len(during) == 1:
+        raise g.refuse(f"rows of each run differ in `{during[0]}`", {"last": during})
     known = {"strategy": [*strategy, *settings]} if settings else {}
     known |= {"dataset": dataset} if dataset and settings else {}
     other = {"dataset": [*dataset, *settings], "strategy": strategy, "repeat": "rows"}
     alone = strategy and (crossed or len(settings) == 1)  # perhaps a condition
     told: list[Way] = [{**known, "repeat": "rows"}, *[other] * bool(alone)]
-    raise g.refuse(text, *(told[::-1] if crossed else told))
+    means = [_told((dataset, strategy)) | {"repeat": "rows"}] * bool(settings and strategy)
+    raise g.refuse(text, *(told[::-1] if crossed else told), *means)
 
 
 def _telling(g: Sheet, keys: Names, settings: Names) -> Names:
@@ -402,10 +405,15 @@ def _check_runs(g: Sheet, dataset: Names, strategy: Names, repeat: Names) -> Non
         raise g.refuse(text, *(_told(way) | {"repeat": repeat} for way in parts))
 
 
-def _keep_last(g: Sheet, keys: Names, name: str) -> None:
-    """Keep the row of each run in which a column is largest, such as its last epoch."""
+def _keep_last(g: Sheet, keys: Names, name: str, score: str) -> None:
+    """Keep the row of each run in which a column is largest, such as its last epoch.
+
+    Runs of equal keys differ in further columns, of which no more count than are needed.
+    """
+    rest = [x for x in g.columns if x not in (*keys, name, score) and _may_tell(g, x)]
+    runs = [*keys, *(g.least(rest, [*keys, name]) if g.is_key([*keys, *rest, name]) else rest)]
     at = pd.Series(g.columns[name].numbers)
-    last = at.groupby(g.label(keys)).transform("max")
+    last = at.groupby(g.label(runs)).transform("max")
     g.keep((at == last).to_numpy(), f"rows before the last `{name}` of each run")
     del g.columns[name]
 
@@ -447,19 +455,14 @@ def _as_part(
     """Return the keys with columns that tell rows apart as parts of strategies or of datasets."""
     of_strategy = [c for c in found if all(g.roles[x] in ("alias", "strategy") for x in c)]
     chosen = (of_strategy or found)[0]
-    said = g.asked.columns.get("last", ())
-    if during := [x for x in chosen if DURING.search(word_of(x)) or x in said]:
-        if tuple(during) != said:
-            n = g.n_of(*during)
-            text = f"rows of each {quoted(strategy)} differ in {quoted(during)} ({n}): they are of "
-            text += "one training at several times: keep one row of each, such as the last"
-            last: list[Way] = [{"last": during}] * (len(during) == 1)
-            if dataset and g.n_of(*dataset) > 1 and all(g.fixes(during, x) for x in dataset):
-                last.append(_told(([*dataset, *during], strategy)))
-            raise g.refuse(text, *last)
-        rest = [x for x in (*chosen, *g.named("fold")) if x not in during]
-        _keep_last(g, [*dataset, *strategy, *repeat, *rest], during[0])
-        return _tell_apart(g, dataset, strategy, repeat, g.named("fold"), score)
+    if during := [x for x in chosen if DURING.search(word_of(x))]:
+        n = g.n_of(*during)
+        text = f"rows of each {quoted(strategy)} differ in {quoted(during)} ({n}): they are of "
+        text += "one training at several times: keep one row of each, such as the last"
+        last: list[Way] = [{"last": during}] * (len(during) == 1)
+        if dataset and g.n_of(*dataset) > 1 and all(g.fixes(during, x) for x in dataset):
+            last.append(_told(([*dataset, *during], strategy)))
+        raise g.refuse(text, *last)
     steps = g.n_of(*strategy) == 1 and any(g.columns[x].is_number for x in chosen)
     steps |= len(chosen) > 3  # many settings are of either
     whole = {"dataset", "strategy"} <= {*g.asked.columns}  # what a user names is not added to
@@ -512,9 +515,9 @@ def _as_part(
     kept = {"score": [score]} if {*alike} - {score} else {}  # which the question is about
     turned = [([*dataset, *strategy, *(y for y in chosen if y != x)], [x]) for x in called]
     told: list[Way] = [_told(way) | kept for way in [*each[: _MOST_WAYS - len(turned)], *turned]]
-    counts = list(chosen) if len(chosen) == 1 else counts
-    own = [*strategy, *(x for x in chosen if x not in counts)]
-    told += [_told((dataset, own)) | {"repeat": [*repeat, *counts]}] * bool(counts)
+    for means in dict.fromkeys((tuple(counts if len(chosen) > 1 else ()), chosen)):
+        own = [*strategy, *(x for x in chosen if x not in means)]
+        told += [_told((dataset, own)) | kept | {"repeat": [*repeat, *means]}] * bool(means)
     g.choose(text, told, sure)
     return each[0][1], each[0][0], repeat
 

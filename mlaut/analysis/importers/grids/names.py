@@ -37,7 +37,10 @@ _CALL = re.compile(r"\w\((?:.*=.*)?\)$|=(?:true|false|none)\b")  # settings of a
 _FILE = re.compile(
     r"\.(?:arff|csv|tsv|txt|dat|mat|mtx|npz|parquet|libsvm|vrp|tsp|cnf|mps|dimacs)$"
 )  # with data
-DURING = re.compile(r"(?:^|_)(?:epochs?(?:_|$)|(?:time_?)?steps?$|stop_val$)")  # of a training
+DURING = re.compile(  # of a training
+    r"(?:^|_)(?:epochs?(?:_|$)|(?:time_?)?steps?$|stop_val$)|"
+    r"^(?:(?:train(?:ing)?|al|query|comm(?:unication)?)_)?(?:cycle|round|generation)s?$"
+)
 _OF_RUNS = re.compile(r"(?:^|_)(?:per_)?(?:folds?|seeds?|runs?|values|list|all|mean|avg)(?=_|$)")
 MEANS = ("mean", "avg", "average")
 MEAN = re.compile(
@@ -174,7 +177,7 @@ def is_summary(name: str) -> bool:
     ):
         return True
     split = _IN_CAMEL.sub("_", name)
-    words = set(re.findall(r"hm\d+|[a-z]+", split.lower()))  # HM2 is the name of a method
+    words = set(re.findall(r"hm\d+|[^\W\d_]+", split.lower()))  # HM2 is the name of a method
     return bool(words & main) and words <= {*main, *WORDS["beside"]}
 
 

@@ -22,6 +22,7 @@ from mlaut.analysis.importers.grids.left_out import (
     YEAR,
     leave_averages_out,
     leave_columns_out,
+    leave_parts_out,
     of_the_metric,
     of_the_test,
     without_odd,
@@ -64,6 +65,7 @@ _RATE = re.compile(
 def read_wide(g: Sheet, keys: Keys) -> Reading:
     """Return the reading of a table with a column for each strategy, or for each dataset."""
     _check_metrics(g, keys)
+    leave_parts_out(g)
     given = list(g.columns)
     rows, kind, why = _rows(g, keys)
     repeat, fold = list(keys.repeat), list(keys.fold)
@@ -372,6 +374,8 @@ def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
         ("dataset" if _is_identifier(rows[0]) else "", f"`{rows[0]}` is an identifier"),
         ("dataset" if all(map(YEAR, label)) else "", "rows are years"),
         ("strategy" if 2 * sum(map(bool, map(YEAR, members))) > k else "", "columns are years"),
+        ("dataset" if _are_numbered(plain, rows[0]) else "", "rows are numbered by their names"),
+        ("strategy" if _are_numbered(members) else "", "columns are numbered by their names"),
     )
     evidence = {kind: why for kind, why in reversed(rules) if kind}
     if len(evidence) == 1:
@@ -383,6 +387,21 @@ def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
     )
     ways: list[Way] = [{"dataset": rows}, {"strategy": rows}]
     raise g.refuse(text, *(ways[::-1] if k > 2 * n else ways))  # datasets are mostly more
+
+
+def _are_numbered(names: Sequence[str], column: str = "") -> bool:
+    """Return whether names count, as those of instances do: ``server_001``, ``server_002``, ..."""
+    if _OF_MODELS & {*word_of(column).split("_")}:
+        return False
+    parts = [re.fullmatch(r"(\D{2,}|[fF])(\d+)", x) for x in names]
+    numbers: dict[str, set[int]] = {}
+    for stem, number in (part.groups() for part in parts if part):
+        numbers.setdefault(word_of(stem).strip("_"), set()).add(int(number))
+    if not names or not all(parts) or _OF_MODELS & {*numbers}:
+        return False
+    if any(role_of(x) not in ("", "dataset") or part_by_name(x) == "strategy" for x in numbers):
+        return False
+    return all(len(n) >= _NAMES and max(n) - min(n) < 2 * len(n) for n in numbers.values())
 
 
 def _is_identifier(name: str) -> bool:
