@@ -35,7 +35,7 @@ test-all: $(VENV)/tested  ## all tests
 	$(BIN)/python -m pytest
 
 # Slurm first: with -j2 its tests, which mostly wait for its clock, run beside the others.
-PLUGINS = slurm boards dask exchange races sharing
+PLUGINS = slurm boards dask exchange extras races sharing
 
 $(VENV)/plugins: $(VENV)/tested $(PLUGINS:%=plugins/%/pyproject.toml)
 	$(BIN)/python -m pip install $(PIP_FLAGS) $(PLUGINS:%=-e plugins/%) -e '.[optuna]'

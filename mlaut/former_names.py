@@ -2,6 +2,7 @@
 
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,11 @@ def of_plugin(name: str) -> Any:
         if error.name != package:
             raise
         raise ImportError(without_plugin(f"{name} is in", plugin)) from None
+
+
+def if_installed(name: str) -> Any:
+    """Return what a plug-in has by a name of `in_plugins`; None if the plug-in is missing."""
+    return of_plugin(name) if find_spec(f"mlaut_{in_plugins()[name]}") else None
 
 
 @cache

@@ -17,7 +17,8 @@ DPI = 75
 START = """\
 from mlaut.analysis import *
 from mlaut.analysis.methods.bayes import signed_rank_posterior
-from mlaut.analysis.plots import multi_comparison_matrix, rank_plot, simplex_plot
+from mlaut.analysis.plots import rank_plot
+from mlaut_extras import *  # the plug-in mlaut-extras
 
 nine = published("mlaut2018")  # errors of 9 strategies on 121 datasets
 delgado = treat_missing(published("delgado2014"), "row mean")  # accuracies of 179

@@ -18,7 +18,6 @@ from mlaut.analysis.importers.published import Benchmark as Benchmark
 from mlaut.analysis.importers.published import PUBLISHED as PUBLISHED
 from mlaut.analysis.importers.published import published as published
 from mlaut.analysis.methods.aggregates.best import probability_of_best as probability_of_best
-from mlaut.analysis.methods.aggregates.scale_free import performance_profile as performance_profile
 from mlaut.analysis.methods.aggregates.scale_free import scale_free_table as scale_free_table
 from mlaut.analysis.methods.bayes.sign_tests import bayesian_sign_test as bayesian_sign_test
 from mlaut.analysis.methods.bayes.sign_tests import bayesian_signed_rank_test as bayesian_signed_rank_test
@@ -39,9 +38,7 @@ from mlaut.analysis.pairwise.corrections import CORRECTIONS as CORRECTIONS
 from mlaut.analysis.pairwise.corrections import adjust_pairs as adjust_pairs
 from mlaut.analysis.pairwise.decisions import decide as decide
 from mlaut.analysis.plots.decision_plot import decision_plot as decision_plot
-from mlaut.analysis.plots.level_plots import profile_plot as profile_plot
 from mlaut.analysis.plots.look import Look as Look
-from mlaut.analysis.plots.overview_plots import heat_map as heat_map
 from mlaut.analysis.plots.pair_plots import forest_plot as forest_plot
 from mlaut.analysis.plots.pair_plots import pairwise_matrix as pairwise_matrix
 from mlaut.analysis.plots.rank_plots import box_plot as box_plot

@@ -28,6 +28,8 @@ from mlaut.analysis.results.tables import TableMetric as TableMetric
 
 # functions of results: their arguments, and parts of tests
 from mlaut.analysis.common.arguments import NotNegative as NotNegative
+from mlaut.analysis.common.arguments import Pair as Pair
+from mlaut.analysis.common.arguments import Positive as Positive
 from mlaut.analysis.common.arguments import Seed as Seed
 from mlaut.analysis.common.arguments import Share as Share
 from mlaut.analysis.common.arguments import checked as checked
@@ -41,10 +43,14 @@ from mlaut.analysis.common.arguments import shown as shown
 from mlaut.analysis.common.arguments import the_results as the_results
 from mlaut.analysis.common.display import SMALLEST_P as SMALLEST_P
 from mlaut.analysis.common.display import number as number
+from mlaut.analysis.common.display import p_text as p_text
 from mlaut.analysis.common.numerics import RELATIVE_NOISE as RELATIVE_NOISE
 from mlaut.analysis.common.numerics import range_ppf as range_ppf
 from mlaut.analysis.common.numerics import ranked as ranked
 from mlaut.analysis.common.numerics import signed_rank_ppf as signed_rank_ppf
+from mlaut.analysis.methods.bayes.sign_tests import region_statistics as region_statistics
+from mlaut.analysis.methods.cross_validation.fold_tests import FoldDifferences as FoldDifferences
+from mlaut.analysis.methods.cross_validation.fold_tests import fold_differences as fold_differences
 from mlaut.analysis.methods.cross_validation.repeated_cv import noise_of_folds as noise_of_folds
 from mlaut.analysis.pairwise.corrections import adjust as adjust
 from mlaut.analysis.results.given import check_sources as check_sources
@@ -56,6 +62,8 @@ from mlaut.analysis.pairwise.effects import cohens_d as cohens_d
 from mlaut.analysis.pairwise.effects import mean_difference as mean_difference
 from mlaut.analysis.pairwise.pairs import Pairs as Pairs
 from mlaut.analysis.pairwise.pairs import paired_losses as paired_losses
+from mlaut.analysis.pairwise.runner import PairStatistics as PairStatistics
+from mlaut.analysis.pairwise.runner import pair_test as pair_test
 from mlaut.analysis.pairwise.signed_rank import SignedRanks as SignedRanks
 from mlaut.analysis.pairwise.signed_rank import signed_rank_p as signed_rank_p
 from mlaut.analysis.sources.flips import FEWEST as FEWEST
@@ -78,8 +86,10 @@ from mlaut.analysis.plots.canvas import canvas as canvas
 from mlaut.analysis.plots.canvas import log_scale as log_scale
 from mlaut.analysis.plots.canvas import row_size as row_size
 from mlaut.analysis.plots.canvas import style as style
+from mlaut.analysis.plots.canvas import text_width as text_width
 from mlaut.analysis.plots.look import PALETTE as PALETTE
 from mlaut.analysis.plots.look import PLAIN as PLAIN
+from mlaut.analysis.plots.pair_plots import label_matrix as label_matrix
 from mlaut.analysis.plots.pair_plots import name_points as name_points
 
 # reports

@@ -22,18 +22,15 @@ from mlaut.analysis import (
     critical_difference_diagram,
     decision_plot,
     multi_comparison,
-    performance_profile,
-    profile_plot,
 )
 from mlaut.analysis.common.display import SCENARIOS, number
 from mlaut.analysis.deciding.strips import Strips
 from mlaut.analysis.estimates.behind import calibration_table
-from mlaut.analysis.plots import multi_comparison_matrix
 from mlaut.analysis.plots.decision_plot import MARKS
 from mlaut.analysis.plots.one_plots import calibration_plot, residual_plot
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
 from mlaut.analysis.plots.rank_plots import best_first
-from mlaut.former_names import of_plugin
+from mlaut.former_names import if_installed, of_plugin
 from mlaut.markup import beside, counted, printable
 from mlaut.report.records import Section
 from mlaut.report.tables import leader_of
@@ -226,19 +223,21 @@ def _profile(section: Section) -> _Drawn:
     if frame is None or len(frame) < 2:
         return None
     best = frame.iloc[0].sort_values(ascending=False, kind="stable")
-    profile = performance_profile(section.results)
+    profile = of_plugin("performance_profile")(section.results)
     drawn = frame.mean().nlargest(_MOST_DRAWN, keep="first").index
     profile = replace(profile, frame=profile.frame[[x for x in profile.frame if x in drawn]])
-    return profile_plot(profile), {"shares": _list(best), "best": _best(best)}
+    return of_plugin("profile_plot")(profile), {"shares": _list(best), "best": _best(best)}
 
 
 def _duels(section: Section) -> _Drawn:
-    tests = section.comparison
+    tests, draw = section.comparison, if_installed("multi_comparison_matrix")
     if tests is None or len(tests.results.strategies) > MOST_ROWS or tests.results.clusters:
+        return None
+    if draw is None:
         return None
     order = list(tests.ranks.frame.index)
     pairs = multi_comparison(tests.results, zeros="wilcox")  # as in the table of duels
-    return multi_comparison_matrix(pairs, rows=order, columns=order), {}
+    return draw(pairs, rows=order, columns=order), {}
 
 
 def _pairs(section: Section) -> _Drawn:

@@ -4,6 +4,7 @@ Pages show the tables in this order. What readers see of each, and where, is in 
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,11 +13,9 @@ from mlaut.analysis import (
     Comparison,
     Decision,
     Results,
-    ResultTable,
     compare,
     dataset_estimates,
     elo_ratings,
-    performance_profile,
     probability_of_best,
     rank_table,
     scale_free_table,
@@ -25,9 +24,9 @@ from mlaut.analysis.common.display import number
 from mlaut.analysis.deciding.decision import training_seconds
 from mlaut.analysis.estimates.behind import confusion_table, errors_by_part
 from mlaut.analysis.estimates.error_intervals import error_intervals
-from mlaut.analysis.methods.aggregates import interquartile_means
 from mlaut.analysis.results.study_results import mean_seconds
 from mlaut.errors import AnalysisError
+from mlaut.former_names import if_installed
 from mlaut.records import Block, Status
 from mlaut.report.records import Section, described
 from mlaut.report.shown import decision_table
@@ -167,12 +166,13 @@ def _duels(comparison: Comparison) -> pd.DataFrame | None:
     return table.rename_axis(_PAIR)
 
 
-def _if_any(make: Callable[[Results], ResultTable]) -> Callable[[Section], pd.DataFrame | None]:
-    """Return a maker of a table: None where the results lack what the table needs."""
+def _if_any(name: str, **how: Any) -> Callable[[Section], pd.DataFrame | None]:
+    """Return a maker of a table: None without the plug-in that has it, or what it needs."""
 
     def frame(section: Section) -> pd.DataFrame | None:
+        make = if_installed(name)
         try:
-            return make(section.results).frame
+            return None if make is None else make(section.results, **how).frame
         except AnalysisError:
             return None
 
@@ -281,8 +281,8 @@ TABLES = described(
         "race cost": lambda s: s.race.cost,
         "race pairs": lambda s: s.race.pairs.to_frame().rename_axis(_PAIR),
         "standing": _standing,
-        "interquartile means": _if_any(lambda x: interquartile_means(x, n_samples=_DRAWS)),
-        "profile": _if_any(performance_profile),
+        "interquartile means": _if_any("interquartile_means", n_samples=_DRAWS),
+        "profile": _if_any("performance_profile"),
         "portmanteau tests": _portmanteau,
         "pairs": lambda s: s.comparison.to_frame(),
         "pairs of one dataset": lambda s: s.one.pair_frame() if s.one.pairs else None,

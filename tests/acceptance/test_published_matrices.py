@@ -39,6 +39,7 @@ def table(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def tables(script, table):
+    pytest.importorskip("mlaut_extras")  # which has the hierarchical test
     results = script.read_folds(table, percent=True)
     return script.read(results, rope=0.01, draws=500, slow_pairs=1)
 

@@ -1,10 +1,11 @@
-"""All public names of the analysis, those of its rooms among them, in one namespace."""
+"""All public names of the analysis, of its rooms, and of mlaut-extras if it is there, in one."""
 
 import ast
 import importlib
 import inspect
 import types
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import mlaut.analysis
@@ -15,17 +16,29 @@ PACKAGES = [
 ]
 
 
+EXTRAS = [importlib.import_module(x) for x in ("mlaut_extras",) if find_spec(x)]
+
+
 def names_of(package):
     own = (n for n, v in vars(package).items() if getattr(v, "__module__", "") == package.__name__)
     return getattr(package, "__all__", [name for name in own if not name.startswith("_")])
 
 
 analysis = types.SimpleNamespace(
-    **{name: getattr(package, name) for package in PACKAGES for name in names_of(package)}
+    **{
+        name: getattr(package, name)
+        for package in [*PACKAGES, *EXTRAS]
+        for name in names_of(package)
+    }
 )
 analysis.__all__ = sorted(vars(analysis))
 
 SWEEPS = ("test_bad_input.py", "test_invariances.py", "test_arguments.py")  # of all functions
+
+
+def installed(cases):
+    """Return the cases of functions that are installed, by name."""
+    return {name: case for name, case in cases.items() if hasattr(analysis, name)}
 
 
 def functions():
@@ -39,7 +52,8 @@ def functions():
 def called_in_own_tests():
     """Return the names that a test calls which is no sweep over all functions."""
     called = set()
-    for file in Path(__file__).parent.rglob("test_*.py"):
+    plugin = Path(__file__).parents[2] / "plugins" / "extras" / "tests"
+    for file in (*Path(__file__).parent.rglob("test_*.py"), *plugin.glob("test_*.py")):
         if file.name not in SWEEPS:
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
                 called |= {node.id} if isinstance(node, ast.Name) else set()

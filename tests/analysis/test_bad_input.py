@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from everything import analysis, called_in_own_tests, functions
+from everything import analysis, called_in_own_tests, functions, installed
 from matplotlib.figure import Figure
 
 from mlaut.analysis import Results, pairwise
@@ -20,47 +20,49 @@ from mlaut.records import TRAIN_ONLY, Status
 
 # ------------------------------------------------------------ tests of results
 
-OF_RESULTS = {
-    "average_ranks": {},
-    "bayesian_sign_test": {"rope": 0.01},
-    "bayesian_signed_rank_test": {"n_samples": 200},
-    "bonferroni_dunn_test": {"control": "A"},
-    "box_plot": {},
-    "compare": {"n_samples": 200},
-    "conover_test": {},
-    "correlated_t_datasets": {"rope": 0.01},
-    "critical_difference_diagram": {},
-    "cv_differences": {"pair": ["A", "B"]},
-    "cv_test_datasets": {"df": 3},
-    "dataset_estimates": {"method": "wilson"},
-    "elo_ratings": {"n_samples": 20},
-    "error_counts": {"first": "A", "second": "B"},
-    "friedman_test": {},
-    "hierarchical_test": {"pair": ["A", "B"]},
-    "interquartile_means": {"n_samples": 20},
-    "kendalls_w": {},
-    "mcnemar_test": {"dataset": "d0"},
-    "mean_estimates": {"method": "t"},
-    "multi_comparison": {},
-    "nemenyi_test": {},
-    "performance_profile": {},
-    "poisson_binomial_test": {},
-    "post_hoc_test": {},
-    "probability_of_best": {"n_samples": 200},
-    "quade_test": {},
-    "rank_table": {},
-    "ranksum_test": {},
-    "unpaired_t_test": {},
-    "retrained_estimates": {},
-    "retrained_mean_estimates": {},
-    "scale_free_table": {},
-    "sign_test": {},
-    "t_test": {},
-    "treat_missing": {},
-    "trinomial_test": {},
-    "under_treatments": {"comparison": analysis.t_test},
-    "wilcoxon_test": {},
-}
+OF_RESULTS = installed(
+    {
+        "average_ranks": {},
+        "bayesian_sign_test": {"rope": 0.01},
+        "bayesian_signed_rank_test": {"n_samples": 200},
+        "bonferroni_dunn_test": {"control": "A"},
+        "box_plot": {},
+        "compare": {"n_samples": 200},
+        "conover_test": {},
+        "correlated_t_datasets": {"rope": 0.01},
+        "critical_difference_diagram": {},
+        "cv_differences": {"pair": ["A", "B"]},
+        "cv_test_datasets": {"df": 3},
+        "dataset_estimates": {"method": "wilson"},
+        "elo_ratings": {"n_samples": 20},
+        "error_counts": {"first": "A", "second": "B"},
+        "friedman_test": {},
+        "hierarchical_test": {"pair": ["A", "B"]},
+        "interquartile_means": {"n_samples": 20},
+        "kendalls_w": {},
+        "mcnemar_test": {"dataset": "d0"},
+        "mean_estimates": {"method": "t"},
+        "multi_comparison": {},
+        "nemenyi_test": {},
+        "performance_profile": {},
+        "poisson_binomial_test": {},
+        "post_hoc_test": {},
+        "probability_of_best": {"n_samples": 200},
+        "quade_test": {},
+        "rank_table": {},
+        "ranksum_test": {},
+        "unpaired_t_test": {},
+        "retrained_estimates": {},
+        "retrained_mean_estimates": {},
+        "scale_free_table": {},
+        "sign_test": {},
+        "t_test": {},
+        "treat_missing": {},
+        "trinomial_test": {},
+        "under_treatments": {"comparison": analysis.t_test},
+        "wilcoxon_test": {},
+    }
+)
 ONE_REPEAT = {"error_counts", "mcnemar_test"}
 # what needs neither two datasets nor two strategies
 OF_ONE_DATASET = {

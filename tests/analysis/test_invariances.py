@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 import pytest
-from everything import analysis, called_in_own_tests, functions
+from everything import analysis, called_in_own_tests, functions, installed
 
 from mlaut.analysis import Pairwise, Results
 
@@ -37,35 +37,37 @@ ABOUT = pd.DataFrame(
     {"rows": np.arange(N) ** 2.0, "classes": np.arange(N) % 3}, [f"d{i:02}" for i in range(N)]
 )
 TESTED = {"test": analysis.wilcoxon_test}
-CASES = {
-    "average_ranks": Case(),
-    "bayesian_sign_test": Case(others=True),
-    "bayesian_signed_rank_test": Case(DRAWS, near={"": 0.15}, units=False, others=True),
-    "bonferroni_dunn_test": Case({"control": "A"}),
-    "conover_test": Case(),
-    "correlated_t_datasets": Case(units=False, others=True, order=False),
-    "elo_ratings": Case(DRAWS, near={"low": 3000.0, "high": 3000.0}),
-    "friedman_test": Case(),
-    "interquartile_means": Case(DRAWS, near={"": 0.02}, units=False, others=True),
-    "kendalls_w": Case(),
-    "mean_estimates": Case(units=False, others=True),
-    "multi_comparison": Case(units=False, others=True),
-    "nemenyi_test": Case(),
-    "performance_profile": Case(),
-    "post_hoc_test": Case(),
-    "probability_of_best": Case({"n_samples": 4000}, near={"": 0.06, "low": 1.0, "high": 1.0}),
-    "quade_test": Case(units=False),
-    "rank_table": Case(),
-    "ranksum_test": Case(units=False, others=True),
-    "unpaired_t_test": Case(units=False, others=True),
-    "retrained_estimates": Case(units=False, others=True),
-    "retrained_mean_estimates": Case(units=False, others=True),
-    "scale_free_table": Case(),
-    "sign_test": Case(others=True),
-    "t_test": Case(units=False, others=True),
-    "trinomial_test": Case(others=True),
-    "wilcoxon_test": Case(units=False, others=True),
-}
+CASES = installed(
+    {
+        "average_ranks": Case(),
+        "bayesian_sign_test": Case(others=True),
+        "bayesian_signed_rank_test": Case(DRAWS, near={"": 0.15}, units=False, others=True),
+        "bonferroni_dunn_test": Case({"control": "A"}),
+        "conover_test": Case(),
+        "correlated_t_datasets": Case(units=False, others=True, order=False),
+        "elo_ratings": Case(DRAWS, near={"low": 3000.0, "high": 3000.0}),
+        "friedman_test": Case(),
+        "interquartile_means": Case(DRAWS, near={"": 0.02}, units=False, others=True),
+        "kendalls_w": Case(),
+        "mean_estimates": Case(units=False, others=True),
+        "multi_comparison": Case(units=False, others=True),
+        "nemenyi_test": Case(),
+        "performance_profile": Case(),
+        "post_hoc_test": Case(),
+        "probability_of_best": Case({"n_samples": 4000}, near={"": 0.06, "low": 1.0, "high": 1.0}),
+        "quade_test": Case(units=False),
+        "rank_table": Case(),
+        "ranksum_test": Case(units=False, others=True),
+        "unpaired_t_test": Case(units=False, others=True),
+        "retrained_estimates": Case(units=False, others=True),
+        "retrained_mean_estimates": Case(units=False, others=True),
+        "scale_free_table": Case(),
+        "sign_test": Case(others=True),
+        "t_test": Case(units=False, others=True),
+        "trinomial_test": Case(others=True),
+        "wilcoxon_test": Case(units=False, others=True),
+    }
+)
 
 
 def losses(gaps=False):

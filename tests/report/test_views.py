@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from mlaut.analysis import Results, multi_comparison
-from mlaut.analysis.methods.aggregates import interquartile_means
 from mlaut.report import make_report
 from mlaut.report.drawing import pictures
 
@@ -22,15 +21,11 @@ def section():
 
 
 def test_a_report_has_every_view(section):
-    """Rankings, intervals, ratings, probabilities, tests and profiles."""
+    """Rankings, intervals, ratings, probabilities and tests."""
     tables = section.tables
     assert list(tables["summary"].index) == ["A", "B", "C"]
     assert {"Elo", "P(best)", "improvability", "won duels"} <= set(tables["standing"])
     assert tables["probabilities"].shape[0] == tables["pairs"].shape[0] == 3
-    middle = interquartile_means(section.results, n_samples=200).frame
-    assert tables["interquartile means"].equals(middle)
-    assert tables["profile"].index.name == "factor"
-    assert tables["profile"].iloc[-1].to_list() == [1, 1, 1]
 
 
 def test_duels_are_the_numbers_of_the_multi_comparison_matrix(section):
@@ -45,12 +40,26 @@ def test_duels_are_the_numbers_of_the_multi_comparison_matrix(section):
     assert table["mean difference of accuracy"].to_numpy() == pytest.approx(advantage)
 
 
-def test_profiles_and_duels_are_drawn(section):
-    drawn = pictures(section, "p")
+def test_views_of_mlaut_extras_are_there_with_the_plugin(section):
+    extras = pytest.importorskip("mlaut_extras")
+    tables, drawn = section.tables, pictures(section, "p")
+    middle = extras.interquartile_means(section.results, n_samples=200).frame
+    assert tables["interquartile means"].equals(middle)
+    assert tables["profile"].index.name == "factor"
+    assert tables["profile"].iloc[-1].to_list() == [1, 1, 1]
     assert drawn["profile"].alternative.endswith(
         "Share of datasets with the best loss: A 1, B 0.08333, C 0."
     )
     assert "change nothing" in drawn["duels"].caption
+
+
+def test_without_the_plugin_a_report_leaves_them_out(section, monkeypatch):
+    for place in ("tables", "drawing"):
+        monkeypatch.setattr(f"mlaut.report.{place}.if_installed", lambda _: None)
+    alone = make_report(section.results).sections[0]
+    assert not {"interquartile means", "profile"} & set(alone.tables)
+    assert {"standing", "duels"} <= set(alone.tables)
+    assert not {"profile", "duels"} & set(pictures(alone, "p"))
 
 
 def test_what_cannot_be_computed_is_left_out():

@@ -1,6 +1,7 @@
 """ROC curves of tests on synthetic contexts, and the areas under them, as figures."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,9 +11,42 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator
 
 from mlaut.analysis import ResultTable
-from mlaut.analysis.plots.canvas import FONT, GREY, Size, label_plainly, log_scale
-from mlaut.analysis.plots.level_plots import _axes, _legend, _style
+from mlaut.analysis.plots.canvas import FONT, GREY, Size, canvas, label_plainly, log_scale, style
+from mlaut.analysis.plots.look import PALETTE
 from mlaut.errors import AnalysisError
+
+# The lengths 7 (of the palette), 11 and 4 are coprime: the styles repeat after 308.
+_LINES = ("-", "--", "-.", ":")
+_MARKS = ("o", "s", "D", "^", "v", "P", "X", "<", ">", "p", "h")
+
+
+def _style(place: int) -> dict[str, Any]:
+    """Return colour, marker and line style of a line by its place; 300 lines have 300 styles."""
+    return {
+        "color": PALETTE[place % len(PALETTE)],
+        "marker": _MARKS[place % len(_MARKS)],
+        "linestyle": _LINES[place % len(_LINES)],
+    }
+
+
+def _axes(ax: Axes | None, figsize: Size | None, size: Size, x: str, y: str) -> tuple[Figure, Axes]:
+    """Return figure and axes with the labels ``x`` and ``y``."""
+    figure, axes = canvas(ax, figsize, size)
+    style(axes, x, y)
+    axes.tick_params(axis="y", labelsize=FONT)
+    return figure, axes
+
+
+def _legend(axes: Axes, columns: int) -> None:
+    """Put the legend below the axes, where it covers no line."""
+    axes.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.12),
+        ncols=columns,
+        fontsize=FONT,
+        frameon=False,
+        handlelength=3.5,
+    )
 
 
 def roc_plot(
@@ -52,8 +86,8 @@ def roc_plot(
     for place, (name, roc) in enumerate(rocs.items()):
         wrong, right = roc.curve()
         label = f"{name} (AUC {roc.auc:.3f})"
-        style = _style(place) | {"marker": ""}
-        axes.plot(wrong, right, label=label, linewidth=1.8, **style)
+        drawn = _style(place) | {"marker": ""}
+        axes.plot(wrong, right, label=label, linewidth=1.8, **drawn)
     axes.set_xlim(-0.01, 1.01)
     axes.set_ylim(-0.01, 1.01)
     axes.set_aspect("equal")
@@ -104,9 +138,9 @@ def auc_plot(table: ResultTable, *, ax: Axes | None = None, figsize: Size | None
     axes.axhline(0.5, color=GREY, linewidth=0.8)
     for place, name in enumerate(names):
         error = 2 * frame[f"error of {name}"]
-        style = _style(place)
+        drawn = _style(place)
         axes.errorbar(
-            at, frame[name], error, label=name, markersize=5, linewidth=1.6, capsize=2, **style
+            at, frame[name], error, label=name, markersize=5, linewidth=1.6, capsize=2, **drawn
         )
     if at.max() / at.min() > 20:  # on a linear axis the small numbers would overlap
         log_scale(axes, float(at.max() / at.min()))

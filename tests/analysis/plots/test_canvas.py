@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from mlaut.analysis import (
     Results,
@@ -14,8 +15,7 @@ from mlaut.analysis import (
     pairwise_matrix,
     t_test,
 )
-from mlaut.analysis.methods.bayes import sign_posterior
-from mlaut.analysis.plots import simplex_plot, time_plot
+from mlaut.analysis.plots import time_plot
 from mlaut.analysis.plots.canvas import row_size
 from mlaut.errors import AnalysisError
 
@@ -36,9 +36,6 @@ PLOTS = {
         pd.Series(np.arange(1.0, len(r.strategies) + 1), list(r.strategies)),
         greater_is_better=False,
         **how,
-    ),
-    "simplex": lambda r, **how: simplex_plot(
-        sign_posterior([0.1, -0.2, 0.3], rope=0.05, n_samples=200), r.strategies[:2], **how
     ),
 }
 
@@ -85,3 +82,10 @@ def test_names_too_long_for_a_size_are_refused_with_the_size_they_need():
 def test_a_size_is_two_lengths(figsize):
     with pytest.raises(AnalysisError, match="is not a width and a height"):
         box_plot(results(3), figsize=figsize)
+
+
+def test_a_dollar_in_a_name_begins_no_formula():
+    table = pd.DataFrame({r"C=$10^2$, \gamma": [0.1, 0.2, 0.3], "$": [0.2, 0.3, 0.5]})
+    figure = box_plot(Results.from_table(table, greater_is_better=False))
+    figure.draw_without_rendering()
+    assert not any(text.get_parse_math() for text in figure.findobj(Text))

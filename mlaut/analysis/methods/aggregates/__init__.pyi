@@ -1,4 +1,3 @@
 """Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
 
 from mlaut.analysis.methods.aggregates.best import RankProbabilities as RankProbabilities
-from mlaut.analysis.methods.aggregates.interquartile import interquartile_means as interquartile_means

@@ -3,12 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.common.arguments import Positive, Seed, Share
-from mlaut.analysis.common.result_types import ResultTable
-from mlaut.analysis.pairwise.pairs import paired_losses
-from mlaut.analysis.results.given import of_results, takes_sources
-from mlaut.analysis.results.results import Results
+from mlaut.analysis import Results, ResultTable
 from mlaut.errors import AnalysisError
+from mlaut.plugins import Positive, Seed, Share, of_results, paired_losses, takes_sources
 
 _SOURCE = "Agarwal et al. 2021; Rao & Wu 1988"
 _FOLDS = (

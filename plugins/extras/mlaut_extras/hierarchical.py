@@ -15,15 +15,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlaut.analysis.common.arguments import NotNegative, checked
-from mlaut.analysis.common.display import SMALLEST_P
-from mlaut.analysis.methods.bayes.sign_tests import region_statistics
-from mlaut.analysis.methods.cross_validation import fold_tests
-from mlaut.analysis.methods.cross_validation.repeated_cv import cv_interval
-from mlaut.analysis.pairwise.pairs import Pairs
-from mlaut.analysis.pairwise.runner import PairStatistics, pair_test
-from mlaut.analysis.results.results import Results
+from mlaut.analysis import Results
+from mlaut.analysis.methods.cross_validation import cv_interval
 from mlaut.errors import AnalysisError
+from mlaut.plugins import (
+    SMALLEST_P,
+    FoldDifferences,
+    NotNegative,
+    Pairs,
+    PairStatistics,
+    checked,
+    fold_differences,
+    pair_test,
+    region_statistics,
+)
 
 # The error stated beside each constant is the largest change of a probability or share, on six
 # examples of 3 to 12 datasets, when only this constant is made finer.
@@ -338,7 +343,7 @@ def hierarchical_test(results: Results, *, rope: NotNegative = 0.0) -> PairStati
     0.99
     """
     results.complete(datasets=2, strategies=2)
-    pairs, folds = Pairs.of(results.strategies), fold_tests.fold_differences(results)
+    pairs, folds = Pairs.of(results.strategies), fold_differences(results)
     each = [_one_pair(names, at, folds, rope) for at, names in enumerate(pairs.labels)]
     p, shares, ties, constant = (np.array(part) for part in zip(*each, strict=True))
     notes = {
@@ -352,7 +357,7 @@ def hierarchical_test(results: Results, *, rope: NotNegative = 0.0) -> PairStati
 
 
 def _one_pair(
-    names: Sequence[str], at: int, folds: Sequence[fold_tests.FoldDifferences], rope: float
+    names: Sequence[str], at: int, folds: Sequence[FoldDifferences], rope: float
 ) -> tuple[np.ndarray, np.ndarray, int, int]:
     """Return probabilities, shares, and the numbers of tied and of constant datasets of a pair."""
     parts = [cv_interval(own.differences[at], test_to_train=own.test_to_train) for own in folds]

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from mlaut_extras import interquartile_means
 
 from mlaut.analysis import Results
-from mlaut.analysis.methods.aggregates import interquartile_means
 from mlaut.errors import AnalysisError
 
 # 4 datasets x 5 runs of two strategies

@@ -8,9 +8,8 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from mlaut.analysis.common.arguments import Pair, Size, checked
-from mlaut.analysis.plots.canvas import BLUE, FONT, ORANGE, canvas, style
 from mlaut.errors import AnalysisError
+from mlaut.plugins import BLUE, FONT, ORANGE, Pair, Size, canvas, checked, style
 
 _LINE = 28  # characters of a name in one line below a triangle
 # Corners of an equilateral triangle: first better, equivalent, second better.

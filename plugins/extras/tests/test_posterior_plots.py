@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
+from mlaut_extras import simplex_plot
 
 from mlaut.analysis.methods.bayes import sign_posterior, sign_probabilities, signed_rank_posterior
-from mlaut.analysis.plots import simplex_plot
 from mlaut.errors import AnalysisError
 
 D = np.random.default_rng(0).normal(-0.01, 0.03, 30)
@@ -47,3 +48,15 @@ def test_without_a_region_there_is_a_histogram(assert_readable):
 def test_what_is_no_posterior_is_refused(draws):
     with pytest.raises(AnalysisError, match="not shares of three"):
         simplex_plot(draws)
+
+
+def test_a_simplex_takes_axes_or_a_size():
+    figure = Figure(figsize=(12, 5))
+    left, right = figure.subplots(1, 2)
+    draws = sign_posterior([0.1, -0.2, 0.3], rope=0.05, n_samples=200)
+    assert simplex_plot(draws, ax=right) is figure
+    assert right.has_data()
+    assert not left.has_data()
+    assert simplex_plot(draws, figsize=(9, 4)).get_size_inches().tolist() == [9, 4]
+    with pytest.raises(AnalysisError, match="figsize is for a new figure"):
+        simplex_plot(draws, ax=left, figsize=(9, 4))

@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from mlaut_extras import performance_profile, profile_plot
+from mlaut_extras.profile import _style
 
-from mlaut.analysis import performance_profile
 from mlaut.errors import AnalysisError
 
 
@@ -39,3 +40,17 @@ def test_it_does_not_depend_on_units_and_names():
 def test_losses_below_0_have_no_factor(losses):
     with pytest.raises(AnalysisError, match="a factor of the best needs losses of 0 or more"):
         performance_profile(losses({"A": [-1.0, 1.0], "B": [1.0, 1.0]}))
+
+
+def test_no_two_lines_look_alike_even_without_colour():
+    styles = [_style(place) for place in range(40)]
+    assert len({(s["marker"], s["linestyle"]) for s in styles}) == 40
+
+
+def test_labels_of_a_logarithmic_axis_are_numbers_also_without_formulas(losses):
+    table = {"A": [1.0, 4.0, 3.0], "B": [2.0, 1.0, 90.0]}
+    figure = profile_plot(performance_profile(losses(table)))
+    figure.canvas.draw()
+    labels = [t.get_text() for t in figure.axes[0].get_xticklabels()]
+    assert labels
+    assert not any("$" in label for label in labels)

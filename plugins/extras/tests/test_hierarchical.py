@@ -5,16 +5,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from mlaut_extras import hierarchical
+from mlaut_extras.hierarchical import hierarchical_probabilities, hierarchical_test
 from scipy import integrate, special, stats
 
-from mlaut.analysis.methods.bayes import hierarchical
-from mlaut.analysis.methods.bayes.hierarchical import hierarchical_probabilities, hierarchical_test
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
 # Benavoli et al. (2017), 10 x 10 folds of nbc and hnb on 54 datasets: mean difference of the
 # errors, nbc minus hnb, and its corrected standard error.
-NBC_HNB = pd.read_csv(Path(__file__).parents[1] / "data" / "benavoli2017_nbc_hnb.csv")
+NBC_HNB = pd.read_csv(Path(__file__).with_name("benavoli2017_nbc_hnb.csv"))
 
 
 def test_nbc_against_hnb_as_published():

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from mlaut_extras import multi_comparison_matrix
 
 from mlaut.analysis import Results, multi_comparison, t_test
-from mlaut.analysis.plots import multi_comparison_matrix
 from mlaut.errors import AnalysisError
 
 
