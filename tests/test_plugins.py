@@ -277,6 +277,20 @@ def test_a_bundle_names_the_plugin_that_is_missing(words, no_modules, tmp_path, 
         Study(tmp_path / "study.h5").import_predictions("a.csv", strategy="a", source="R")
 
 
+def test_what_mlaut_extras_has_names_it(no_modules, tmp_path, monkeypatch, capsys):
+    study = Study(tmp_path / "study.h5")
+    study.add_datasets(["starter/iris"])
+    study.run(["BaselineClassifier"], engine="inline", verbose=0)
+    with pytest.raises(SystemExit):
+        main(["status", str(study.path), "--follow"])
+    lacks = "by the plug-in mlaut-extras: 'pip install ./plugins/extras'"
+    assert f"runs are followed in the terminal {lacks}" in capsys.readouterr().err
+    monkeypatch.setattr("mlaut.data.tables.folders.if_installed", lambda _: None)
+    (tmp_path / "pets" / "cat").mkdir(parents=True)
+    with pytest.raises(DataError, match=f"no table in it .*folders of images are read {lacks}"):
+        load_folder(tmp_path / "pets")
+
+
 @pytest.fixture
 def no_modules(monkeypatch):
     """MLaut where the plug-ins are not installed of which it knows the module."""

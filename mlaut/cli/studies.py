@@ -23,8 +23,7 @@ from mlaut.cli.output import Answer, as_json, one_line, show, show_rows, show_ta
 from mlaut.errors import AnalysisError, StudyError, nearest, one_value_each
 from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.markup import counted
-from mlaut.optional import need
-from mlaut.plugins.finding import queued_tasks
+from mlaut.plugins.finding import queued_tasks, the_plugin
 
 if TYPE_CHECKING:
     from mlaut.analysis import QuestionError
@@ -55,7 +54,7 @@ _CHOOSE = "no verdict: the output lists the readings, each with its command, and
 @click.option(
     "--follow",
     is_flag=True,
-    help="Follow a run in the terminal until Ctrl-C or its end; needs the extra 'watch'.",
+    help="Follow a run in the terminal until Ctrl-C or its end; of the plug-in mlaut-extras.",
 )
 def status(studies: Sequence[Path], why: bool, alive: bool, within: str, follow: bool) -> Answer:
     """Show how many cells are done, failed or missing.
@@ -89,10 +88,8 @@ def status(studies: Sequence[Path], why: bool, alive: bool, within: str, follow:
     if follow and as_json():
         raise click.UsageError("--follow draws, and --json prints: give one of them")
     if follow:
-        need("rich", extra="watch", purpose="The live view")
-        from mlaut.cli.watching import follow_study
-
-        follow_study(database, options.get("title", ""))
+        extras = the_plugin("extras", "runs are followed in the terminal")
+        extras.follow_study(database, options.get("title", ""))
         return {}, 0
     if alive:
         from mlaut.experiments.cells.memory import parse_seconds

@@ -7,8 +7,10 @@ from mlaut.former_names import without_plugin as without_plugin
 # commands
 from mlaut.cli.inputs import PATH as PATH
 from mlaut.cli.inputs import database_and_options as database_and_options
+from mlaut.cli.inputs import race_of as race_of
 from mlaut.cli.inputs import read_pairs as read_pairs
 from mlaut.cli.output import Answer as Answer
+from mlaut.cli.output import one_line as one_line
 from mlaut.cli.output import records as records
 from mlaut.cli.output import show as show
 from mlaut.cli.output import show_rows as show_rows
@@ -126,6 +128,8 @@ from mlaut.files_io.outcomes.study_records import split_change as split_change
 from mlaut.files_io.studies.study_checks import problems_of as problems_of
 from mlaut.files_io.tables.fingerprints import dataset_fingerprint as dataset_fingerprint
 from mlaut.data.tables.frames import Unread as Unread
+from mlaut.data.tables.parts import PARTS as PARTS
+from mlaut.data.tables.parts import split_of_parts as split_of_parts
 from mlaut.estimators.libraries.parameters import without as without
 from mlaut.estimators.searches.wanted import parse_budget as parse_budget
 from mlaut.experiments.cells.memory import parse_bytes as parse_bytes
@@ -166,6 +170,10 @@ from mlaut.files_io.outcomes.packs import unpack_outcomes as unpack_outcomes
 from mlaut.cli.output import in_own_words as in_own_words
 from mlaut.cli.runs import check_report as check_report
 from mlaut.experiments.following.forecast import NOTHING as NOTHING
+from mlaut.experiments.following.forecast import mean_seconds as mean_seconds
+from mlaut.experiments.following.forecast import predicted_seconds as predicted_seconds
+from mlaut.experiments.runs.progress import FEW_CELLS as FEW_CELLS
+from mlaut.experiments.runs.progress import duration as duration
 from mlaut.experiments.plans.shards import Shard as Shard
 from mlaut.experiments.plans.shards import open_shards as open_shards
 from mlaut.experiments.plans.shards import requested_cells as requested_cells
@@ -202,6 +210,7 @@ from mlaut.files_io.tables.datasets import checked_dataset as checked_dataset
 
 # files
 from mlaut.files_io.safe_files.hdf5 import fsync_folder as fsync_folder
+from mlaut.files_io.safe_files.plain_files import MEMORY as MEMORY
 from mlaut.files_io.safe_files.plain_files import MOST_JSON as MOST_JSON
 from mlaut.files_io.safe_files.plain_files import check_plain as check_plain
 from mlaut.files_io.safe_files.plain_files import open_plain as open_plain

@@ -2,7 +2,7 @@
 
 The groups are ``mlaut.commands``, ``mlaut.readers``, ``mlaut.tables``, ``mlaut.predictions``,
 ``mlaut.folders``, ``mlaut.engines``, ``mlaut.queues``, ``mlaut.strategies``, ``mlaut.sharers``, and
-``mlaut.exchange`` and ``mlaut.races``, whose only entries are those of MLaut's own plug-ins.
+``mlaut.exchange``, ``mlaut.extras`` and ``mlaut.races``, whose only entries are MLaut's own.
 """
 
 import warnings
@@ -80,7 +80,7 @@ def queued_tasks(study: Path) -> dict[Path, str]:
 
 
 def the_plugin(name: str, what: str) -> Any:
-    """Return the module of a plug-in of MLaut's own: ``"exchange"`` or ``"races"``.
+    """Return the module of a plug-in of MLaut's own: ``"exchange"``, ``"extras"`` or ``"races"``.
 
     Raises
     ------

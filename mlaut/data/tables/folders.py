@@ -15,7 +15,6 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from mlaut.data.tables.frames import Unread, from_frame, read_chosen, roles_of, with_roles
-from mlaut.data.tables.images import image_folders
 from mlaut.data.tables.parts import Parts, read_parts, tables_of_folder
 from mlaut.errors import DataError, UnusableWarning, nearest, nearest_of, refuse_unknown, some_of
 from mlaut.files_io.safe_files.plain_files import read_text
@@ -28,7 +27,7 @@ from mlaut.files_io.tables.tables import (
     read_rows,
     stem_of,
 )
-from mlaut.former_names import without_plugin
+from mlaut.former_names import if_installed, without_plugin
 from mlaut.lazy import pd
 from mlaut.plugins.finding import found
 from mlaut.records import ROLES, Dataset
@@ -90,8 +89,8 @@ def load_folder(
     ``wine_train.csv`` and ``wine_test.csv`` are one dataset with its own split. A copy of a
     repository of Hugging Face, a problem of the archives of sktime and aeon, and a partitioned
     parquet table are one dataset too (`mlaut.data.tables.parts`). A folder with a folder of images
-    for each class is read as an array (`mlaut.data.tables.images`), a copy of the archive of
-    Fernandez-Delgado et al. (2014) with its splits, by the plug-in mlaut-boards.
+    for each class is read as an array by the plug-in mlaut-extras, a copy of the archive of
+    Fernandez-Delgado et al. (2014) with its splits by mlaut-boards.
 
     Parameters
     ----------
@@ -226,10 +225,8 @@ def folder_tables(
         parted, files = tables_of_folder(folder)
         own = folder.resolve().name  # of X.npy
         rows = [{"name": stem_of(file.name) or own, "file": file.name} for file in files]
-        if not parted and not rows and (images := image_folders(folder)):
-            return images
         if not parted and not rows:
-            raise DataError(f"{folder}: no table in it ({', '.join(IN_FOLDERS)}); check the path")
+            return _images(folder)
     given = missing or {}
     alone = {
         name: Unread(partial(_load, folder, row, roles, given.get(name)), row.get("task", ""))
@@ -281,6 +278,17 @@ def read_manifest(folder: Path) -> list[dict[str, str]]:
         seen.add(row["name"])
     # csv.DictReader puts fields beyond the header under the key None.
     return [{key: value for key, value in row.items() if value and key} for row in rows]
+
+
+def _images(folder: Path) -> dict[str, Unread]:
+    """Return the datasets of images in a folder without tables."""
+    read = if_installed("image_folders")
+    images: dict[str, Unread] = read(folder) if read else {}
+    if not images:
+        text = f"{folder}: no table in it ({', '.join(IN_FOLDERS)}); check the path"
+        more = "" if read else f" ({without_plugin('folders of images are read by', 'extras')})"
+        raise DataError(text + more)
+    return images
 
 
 def _load(

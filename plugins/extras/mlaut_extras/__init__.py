@@ -9,7 +9,9 @@ from typing import Any
 _ROOMS = {
     "heat_map": "every_score",
     "hierarchical_probabilities": "hierarchical",
+    "follow_study": "watching",
     "hierarchical_test": "hierarchical",
+    "image_folders": "images",
     "interquartile_means": "interquartile",
     "multi_comparison_matrix": "matrix",
     "performance_profile": "profile",

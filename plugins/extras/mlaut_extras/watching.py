@@ -11,12 +11,9 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from mlaut.cli.inputs import race_of
-from mlaut.cli.output import one_line
-from mlaut.experiments.following.forecast import Snapshot, take_snapshot
-from mlaut.experiments.runs.progress import duration
-from mlaut.files_io.safe_files.lock import holder_words
+from mlaut.plugins import duration, holder_words, one_line, race_of
 from mlaut.records import Status
+from mlaut_extras.snapshot import Snapshot, take_snapshot
 
 _PAUSE = 2.0  # seconds between two views, at the least
 _SHARE = 10  # reading takes at most a tenth of the time, however large the study is

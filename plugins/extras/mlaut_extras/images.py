@@ -10,14 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from mlaut.data.tables.frames import Unread, from_frame
-from mlaut.data.tables.parts import PARTS, split_of_parts
+from mlaut.data import from_frame
 from mlaut.errors import DataError
-from mlaut.files_io.safe_files.plain_files import MEMORY, check_plain
-from mlaut.files_io.safe_files.system_errors import refuse_error_of_machine
-from mlaut.lazy import pd
-from mlaut.optional import need
+from mlaut.plugins import (
+    MEMORY,
+    PARTS,
+    Unread,
+    check_plain,
+    need,
+    refuse_error_of_machine,
+    split_of_parts,
+)
 from mlaut.records import CLASSIFICATION, Dataset
 
 _ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
