@@ -169,7 +169,7 @@ def _parts_of(studies: Sequence[Path]) -> tuple[dict[Path, str], str]:
     metavar="ROLE=COLUMN,...",
     help="Columns of a table: dataset, strategy, score, repeat, fold, source, unused; '+' joins "
     "several, '*' stands for any letters; 'rows' and 'columns' say which way it lies; table=2 (or "
-    "its heading) chooses.",
+    "its heading) chooses, and number=2 of several in a cell.",
 )
 @click.option("--trust", is_flag=True, help="Read a pickle, which can run code of its maker.")
 @click.option("--only", multiple=True, metavar="STRATEGY", help="Report on it (repeatable).")
@@ -285,9 +285,8 @@ def _chosen(question: "QuestionError", metrics: Sequence[str]) -> dict[str, Any]
         return {}
     command, way = answers[number - 1]
     show(f"\nThe command of this reading:\n   {command}\n")
-    columns = {**way.columns, **({"table": way.table} if way.table else {})}
     metric = (way.metric, *metrics[1:]) if way.metric else ()
-    given = {"columns": columns, "metric": metric, "greater_is_better": way.greater}
+    given = {"columns": way.given, "metric": metric, "greater_is_better": way.greater}
     return {name: value for name, value in given.items() if value not in (None, ())}
 
 

@@ -44,7 +44,7 @@ from mlaut.analysis.importers.grids.several import (
     tells_strategies,
     without_shared,
 )
-from mlaut.analysis.importers.grids.sheet import ROLES, Asked, QuestionError, Reading, Sheet
+from mlaut.analysis.importers.grids.sheet import PLACES, ROLES, Asked, QuestionError, Reading, Sheet
 from mlaut.analysis.importers.reading import in_one_line
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.tables import source_column
@@ -98,7 +98,8 @@ def read_results(
         ``fold``, ``source``, ``unused``; of ``last``, as an epoch, each run's last row counts. In a
         name ``*`` stands for any letters.
         ``"rows"`` and ``"columns"`` say which way a wide table lies, and ``table`` is the number
-        or heading of one of several tables, a heading above some, or ``"all"``.
+        or heading of one of several tables, a heading above some, or ``"all"``. ``number`` is the
+        place, 1, 2 or 3, of what counts in cells with several numbers.
     trust : bool, default False
         Whether a pickle may be read, which can run code of its maker.
 
@@ -172,13 +173,15 @@ def _asked(
 ) -> Asked:
     """Return what a user said about a table; raise `AnalysisError` for an unknown role."""
     for role in columns:
-        if role not in (*ROLES, "table"):
-            raise AnalysisError(
-                f"{role!r} is no role of a column{nearest(role, ROLES)}: {', '.join(ROLES)}, table"
-            )
+        if role not in (*ROLES, *PLACES):
+            known = ", ".join((*ROLES, *PLACES))
+            raise AnalysisError(f"{role!r} is no role of a column{nearest(role, ROLES)}: {known}")
     where = str(source) if isinstance(source, str | os.PathLike) else "the table"
-    each = {k: (x,) if isinstance(x, str) else tuple(x) for k, x in columns.items() if k != "table"}
-    return Asked(where, metric or "", each, clusters, str(columns.get("table", "")))
+    each = {k: tuple(map(str, [x] if isinstance(x, str | int) else x)) for k, x in columns.items()}
+    table, number = ("+".join(each.pop(x, ())) for x in PLACES)
+    if number and not re.fullmatch("[1-9]", number):
+        raise AnalysisError(f"{where}: number={number} is no place in a cell: give 1 or 2")
+    return Asked(where, metric or "", each, clusters, table, number)
 
 
 def _one_of(grids: Sequence[Grid], asked: Asked) -> Grid | Reading:

@@ -14,11 +14,16 @@ def test_cells_with_several_numbers_are_told_at_once_and_the_command_works(tmp_p
     table = (
         "|Model|iris|MRPC|CMRC|\n|-|-|-|-|\n|a|81.1|76.2/83.1|74.2 / 90.6|\n|b|79.5|76/83|70/80|\n"
     )
-    assert "unused=MRPC+CMRC" in refused(tmp_path, table, name="t.md")
+    asked = refused(tmp_path, table, name="t.md")
+    assert [x in asked for x in ("number=1;", "number=2;", "unused=MRPC+CMRC")] == [True] * 3
+    second = read(tmp_path, table, name="t.md", columns={"number": "2"})
+    assert second.scores.T["CMRC"].tolist() == [0.906, 0.8]
+    assert "other numbers in `CMRC`" in second.how_read
     left = read(tmp_path, table, name="t.md", columns={"unused": ("MRPC", "CMRC")})
     assert left.datasets == ("iris",)
     only = GRID.format("1/2", "3/4", "5/6", "7/8")
-    assert "keep one number in each cell" in refused(tmp_path, only, name="t.md")
+    assert "'1/2' in column 'iris' is 2 numbers" in refused(tmp_path, only, name="t.md")
+    assert "no place in a cell" in refused(tmp_path, only, name="t.md", columns={"number": "last"})
 
 
 def test_what_a_user_left_out_stays_out_in_the_next_command(tmp_path):

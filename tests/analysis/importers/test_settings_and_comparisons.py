@@ -115,8 +115,8 @@ def test_a_told_command_reads_though_a_second_question_would_follow(tmp_path):
     table = pd.DataFrame({"name": list("abcd"), "x": [1.5, 2, 3, 5], "y": [2.5, 2, 4, 1]})
     table["MRPC"] = ["1/2", "3/4", "5/6", "7/8"]
     asked = refused(tmp_path, table, "rmse")
-    assert asked.endswith("unused=MRPC,strategy=name")
-    assert "unused=MRPC,dataset=name; or" in asked
+    assert asked.endswith("strategy=name,number=2")
+    assert "dataset=name,number=1; or" in asked
 
 
 def test_flags_name_no_datasets_and_no_command_says_so(tmp_path):

@@ -42,7 +42,7 @@ def test_a_column_beside_those_of_two_metrics_may_be_of_either(tmp_path):
         read_results(tmp_path / "t.md", "f1")
     assert [x.datasets for x in raised.value.readings.values()] == [
         ("MRPC", "QQP"),
-        ("MNLI", "MRPC (F1/Acc)", "QQP (F1/Acc)"),
+        ("MNLI", "MRPC (F1)", "QQP (F1)"),
     ]
 
 
@@ -142,3 +142,111 @@ def test_metrics_of_other_sizes_are_no_strategies(tmp_path):
     with pytest.raises(QuestionError, match="are metrics of one strategy") as raised:
         read_results(tmp_path / "t.csv", "mrr")
     assert not raised.value.ways
+
+
+PAIRS = (
+    "\n\n|Model|LIVE|CSIQ|\n|-|-|-|\n|net a|.91 / .92|**.81 / .83**|\n|net b|.88 / .87|.79/.78|\n"
+)
+IQA = [f"### IQA (PLCC / SRCC){PAIRS}", f"The numbers are `PLCC / SRCC`.{PAIRS}"]
+IQA += [f"# One{PAIRS}\nMetrics: PLCC/SRCC\n", PAIRS.replace("Model", "Model (PLCC/SRCC)")]
+
+
+@pytest.mark.parametrize("text", IQA)
+def test_metrics_of_numbers_are_named_by_a_heading_a_line_near_the_table_or_its_corner(
+    text, tmp_path
+):
+    (tmp_path / "t.md").write_text(text)
+    results = read_results(tmp_path / "t.md", "SRCC")
+    assert results.scores["net a"].tolist() == [0.92, 0.83]
+    assert "not used: PLCC in `LIVE`, PLCC in `CSIQ`" in results.how_read
+    with pytest.raises(QuestionError, match=r"2 numbers .PLCC / SRCC., so say which") as raised:
+        read_results(tmp_path / "t.md")
+    assert [x.metric for x in raised.value.ways] == ["PLCC", "SRCC"]
+
+
+@pytest.mark.parametrize("line", ["We use 3/4 of it.", "of A/B tests", "RMSE/MAE/MAPE are low."])
+def test_no_other_text_names_the_metrics_of_two_numbers(line, tmp_path):
+    (tmp_path / "t.md").write_text(line + PAIRS)
+    with pytest.raises(QuestionError, match="is 2 numbers, and nothing says of what") as raised:
+        read_results(tmp_path / "t.md", "SRCC")
+    first, second = raised.value.readings.values()
+    assert (first.scores["net b"].iloc[0], second.scores["net b"].iloc[0]) == (0.88, 0.87)
+    assert "--columns number=2" in [*raised.value.readings][1]
+
+
+OWN = "|{}|SC (F1)|NLI (acc)|QA (EM/F1)|\n|-|-|-|-|\n|a|67.5|75.1|67.1/72.6|\n|b|69.5|.|68/74.2|\n"
+OWN = OWN.replace("|.|", "|78.4|")
+
+
+@pytest.mark.parametrize("corner", ["Model", "Task"])
+def test_each_dataset_may_have_its_own_metric(corner, tmp_path):
+    (tmp_path / "t.md").write_text(OWN.format(corner))
+    results = read_results(tmp_path / "t.md")
+    assert results.datasets == ("SC (F1)", "NLI (acc)", "QA (EM)")
+    assert results.scores["a"].tolist() == [67.5, 75.1, 67.1]
+    assert results.metric.greater_is_better
+    told = "each dataset by its own metric (f1, acc, em), so means over datasets do not compare"
+    assert told in results.incomparable
+    assert told in results.how_read
+    assert "F1 in `QA (EM/F1)`" in results.how_read
+    assert "--columns number=2" in results.how_read
+    second = read_results(tmp_path / "t.md", columns={"number": "2"})
+    assert second.datasets[2] == "QA (F1)"
+    assert read_results(tmp_path / "t.md", "F1", columns={"strategy": corner}).datasets == (
+        "SC",
+        "QA",
+    )
+
+
+def test_a_column_called_metric_may_name_that_of_each_dataset(tmp_path):
+    rows = ["Corpus,Metric,SVM,KNN", "u,Pearson,.8,.7", "v,F1,.9,.8", "w,accuracy,.7,.6"]
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    results = read_results(tmp_path / "t.csv")
+    assert results.datasets == ("u", "v", "w")
+    assert "by its own metric (Pearson, F1, accuracy)" in results.how_read
+    (tmp_path / "t.csv").write_text("\n".join([*rows, "u,F1,.9,.8"]))  # two of one dataset
+    with pytest.raises(QuestionError, match="the table has several: Pearson, F1"):
+        read_results(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_text("\n".join([*rows[:3], "w,RMSE,7,6"]))  # less is better
+    with pytest.raises(QuestionError, match="the table has several: Pearson, F1"):
+        read_results(tmp_path / "t.csv")
+
+
+def test_metrics_of_two_directions_are_asked_about(tmp_path):
+    rows = ["model,NLI (acc),QA (F1),LM (ppl),ASR (WER)", "svm,.8,.7,20,9", "knn,.9,.8,25,8"]
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    for greater in (None, True):
+        with pytest.raises(QuestionError, match="of some more is better, of others") as raised:
+            read_results(tmp_path / "t.csv", greater_is_better=greater)
+        assert ("NLI (acc)", "QA (F1)") in [x.datasets for x in raised.value.readings.values()]
+
+
+def test_rows_of_another_metric_than_the_wanted_one_are_told(tmp_path):
+    rows = ["Task,SVM,KNN", "TC (F1),.8,.7", "NLI (acc),.9,.6", "RE (F1),.7,.8", "WSC,.7,.6"]
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    with pytest.raises(QuestionError, match=r"`NLI .acc.` is of acc by its name, not of f1"):
+        read_results(tmp_path / "t.csv", "f1")
+    (tmp_path / "t.csv").write_text("\n".join(rows[:-1]))
+    results = read_results(tmp_path / "t.csv", "f1")
+    assert results.datasets == ("TC", "RE")
+    assert "rows of acc" in results.how_read
+
+
+def test_numbers_of_rows_whose_names_list_metrics(tmp_path):
+    rows = ["Task,SVM,KNN", "CoLA (MCC),50.5,54.6", "MRPC (Acc/F1),81.4/86.9,81.9/87.6"]
+    (tmp_path / "t.csv").write_text("\n".join([*rows, "QQP (F1/Acc),90.4/87.2,90.6/87.4"]))
+    results = read_results(tmp_path / "t.csv")
+    assert results.datasets == ("CoLA (MCC)", "MRPC (Acc)", "QQP (F1)")
+    assert results.scores["KNN"].tolist() == [54.6, 81.9, 90.6]
+
+
+def test_a_mean_of_all_numbers_is_no_dataset(tmp_path):
+    rows = ["model,NER (F1),NLI (acc),QA (EM/F1),Suite score", "a,60,70,50.5/81.5,65.5"]
+    rows += ["b,62,70,52.5/81.5,66.5", "c,64,75,53.5/83.5,69.05"]  # the last one is mistyped
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    results = read_results(tmp_path / "t.csv")
+    assert results.datasets == ("NER (F1)", "NLI (acc)", "QA (EM)")
+    assert "`Suite score` (an average of the others)" in results.how_read
+    (tmp_path / "t.csv").write_text("\n".join(rows).replace("69.05", "60.5"))
+    with pytest.raises(QuestionError, match="what its scores are"):  # of a fourth dataset
+        read_results(tmp_path / "t.csv")

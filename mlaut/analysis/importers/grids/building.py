@@ -65,8 +65,9 @@ def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Resu
     spread = np.abs(spreads) / (100 if results.percent else 1)
     kept = not uneven and not np.isnan(spread).all()
     results = replace(results, reasons=reasons, spreads=spread if kept else None)
-    scales = _scales(results)
+    scales = reading.names.get("own") or _scales(results)
     if scales:
+        scales += ", so means over datasets do not compare"
         metric = TableMetric(results.metric.name, results.metric.greater_is_better, scales)
         results = replace(results, metric=metric)
     said = _sentence(reading, results, shape, uneven, len(set(failed.values())) and failed)
@@ -104,7 +105,7 @@ def _scales(results: Results) -> str:
         parts = f"about {size.min():.2g} on {size.idxmin()}, {size.max():.2g} on {size.idxmax()}"
     else:
         return ""
-    return f"{_APART} ({parts}), so means over datasets do not compare"
+    return f"{_APART} ({parts})"
 
 
 def _numbered(level: np.ndarray | None) -> np.ndarray | None:
@@ -165,7 +166,8 @@ def _sentence(
         parts.append(
             f"no result in {none} of {int(results.expected.sum()) * len(results.strategies)} cells"
         )
-    if isinstance(results.metric, TableMetric) and results.metric.incomparable.startswith(_APART):
+    told = (_APART, reading.names.get("own") or _APART)
+    if isinstance(results.metric, TableMetric) and results.metric.incomparable.startswith(told):
         parts.append(results.metric.incomparable)
     if bound := names.get("bound"):
         what, count = ("ranges", "middles") if bound[0] in "0123456789." else ("bounds", "numbers")

@@ -304,6 +304,11 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
     )
 
 
+def is_number(text: str) -> bool:
+    """Return whether a cell without markup is a number, perhaps with a spread, or has none."""
+    return text.strip() in ("", "-", "\u2013", "\u2014") or bool(_PRINTED.fullmatch(text.strip()))
+
+
 def _printed(text: str, comma: bool | None) -> tuple[float, float, float, str, str]:
     """Return value, spread and number in brackets of a cell, its unit and its sign of percent."""
     if _GROUPED.match(text.lstrip("<>≤≥≈ ")):

@@ -82,11 +82,11 @@ def average_columns(
     if named:
         members = [x for x in members if x.name not in found]
         named_so = [x for x in columns if is_summary(x.name)]
-        found += [x.name for x in named_so if not strict or _near_middle(x.numbers, members)]
+        found += [x.name for x in named_so if not strict or near_middle(x.numbers, members)]
     return found
 
 
-def _near_middle(values: np.ndarray, members: Sequence[Column]) -> bool:
+def near_middle(values: np.ndarray, members: Sequence[Column]) -> bool:
     """Return whether numbers are near the mean, median or spread of others, in complete rows."""
     others = matrix_of(members)
     whole = ~np.isnan(others).any(axis=1) & ~np.isnan(values) if others.size else np.zeros(0, bool)

@@ -180,9 +180,15 @@ def _is_among(g: Sheet, name: str, numbers: Sequence[str]) -> bool:
     return bool(min(middles) / 2 <= np.median(own) <= 2 * max(middles))
 
 
+def of_several_metrics(columns: list[str]) -> bool:
+    """Return whether each name has one of several metrics, as those of datasets have."""
+    of = [usual.metric if (usual := usual_name(measure_in(x))) else "" for x in columns]
+    return all(of) and len({*of}) > 1 and likes(columns) != "strategy"
+
+
 def without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> list[str]:
     """Return the columns without those that are no scores by their values; ask where unclear."""
-    if g.asked.columns.get("score") or not numbers:
+    if g.asked.columns.get("score") or not numbers or of_several_metrics(numbers):
         return numbers
     odd, unclear = odd_columns([g.columns[x] for x in numbers], kind)
     apart = scales_apart([g.columns[x] for x in numbers if x not in odd])

@@ -19,10 +19,20 @@ from mlaut.analysis.importers.grids.names import (
     without_unit,
     word_of,
 )
-from mlaut.analysis.importers.grids.sheet import Asked, QuestionError, Reading, Sheet, quoted
+from mlaut.analysis.importers.grids.sheet import (
+    Asked,
+    QuestionError,
+    Reading,
+    Sheet,
+    Way,
+    likes,
+    quoted,
+)
 from mlaut.analysis.importers.grids.single import of_one_dataset, turned
 from mlaut.analysis.importers.grids.two_in_one import (
+    NO_METRIC,
     complete_names,
+    numbers_in,
     split_cells,
     split_crossed,
     split_names,
@@ -46,10 +56,10 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     """
     said = {x for names in asked.columns.values() for x in names}
     grid = replace(grid, table=split_crossed(grid.table, asked.metric, said))
+    grid, others = split_cells(grid, asked)
     g = Sheet(grid, asked)
-    asked = g.asked
+    asked, g.others = g.asked, others
     g.drop(g.named("unused"))
-    split_cells(g)
     complete_names(g)
     if unfolded := by_run(g, grid):
         table, words, names = unfolded
@@ -84,7 +94,39 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     units = ", ".join(sorted(x for x in told if len(told) == 1 or not x.startswith("in ")))
     bound = next((x.bound for x in g.columns.values() if x.is_number and x.bound), "")
     names = {**reading.names, "unit": units, "bound": bound, "arrow": _arrow(g, keys.scores)}
-    return replace(reading, names=names, others=(*reading.others, *g.others))
+    reading = replace(reading, names=names, others=(*reading.others, *g.others))
+    return _by_own_metrics(g, reading) if word_of(g.metric) in NO_METRIC else reading
+
+
+def _by_own_metrics(g: Sheet, reading: Reading) -> Reading:
+    """Return a reading that tells which metrics its datasets have, if these are several.
+
+    Raises
+    ------
+    QuestionError
+        More is better of some, and less of others.
+    """
+    each = {x: measure_in(x) for x in dict.fromkeys(reading.dataset)}
+    named = g.own or [x for x in each.values() if x]
+    usual = {x: metric for x in named if (metric := usual_name(x))}
+    greater = {x: metric.greater for x, metric in usual.items()}
+    whole = len(usual) == len({*named}) and (g.own or len(named) == len(each))
+    if len({x.metric for x in usual.values()}) < 2:
+        sure = whole and named and all(x.endswith(")") for x in each)
+        return replace(reading, metric=named[0]) if sure else reading
+    if not g.own and 2 * len(named) < len(each):
+        return reading
+    told = f"by its own metric ({', '.join(dict.fromkeys(named))})"
+    signs = {*greater.values()} | ({g.asked.greater} - {None})
+    if len(signs) > 1:
+        parts = [[x for x, m in each.items() if greater.get(m) is sign] for sign in (True, False)]
+        ways: list[Way] = [{"score": x} for x in parts if x and {*x} <= {*g.columns}]
+        text = f"each dataset is {told}, and of some more is better, of others less"
+        raise g.refuse(text, *(ways or [{"metric": x} for x in greater]))
+    names = {**reading.names, "own": f"each dataset {told}"}
+    if whole:
+        reading = replace(reading, metric="score" if signs.pop() else "loss")
+    return replace(reading, names=names)
 
 
 def _arrow(g: Sheet, scores: Sequence[str]) -> str:
@@ -185,9 +227,12 @@ def _check_single(g: Sheet) -> None:
         return
     for name, cell in odd.items():
         rest = any(x.is_number for x in [*g.columns.values()][1:])  # the first names rows
+        n = 0 if g.asked.number else min(len(numbers_in(x)) for x in odd.values())
         end = ", and no other column has any: keep one number in each cell" * (not rest)
-        text = f"{cell!r} in column {name!r} is no single number{end}"
-        raise g.refuse(text, *[{"unused": [*odd]}] * rest)
+        is_what = f"{n} numbers, and nothing says of what" if n else f"no single number{end}"
+        text = f"{cell!r} in column {name!r} is {is_what}"
+        ways: list[Way] = [{"number": str(i + 1)} for i in range(n)]
+        raise g.refuse(text, *ways, *[{"unused": [*odd]}] * rest)
 
 
 def _choose_part(g: Sheet) -> None:
@@ -214,6 +259,16 @@ def _names_metrics(labels: Sequence[str], wanted: str) -> bool:
     return labels.count(wanted) == 1 or (usual and any(same_metric(x, wanted) for x in labels))
 
 
+def _tells_of_datasets(g: Sheet, name: str) -> bool:
+    """Return whether a column names the one metric of each dataset, of which there are several."""
+    texts = [x for x in g.columns if not g.columns[x].is_number and x != name]
+    known = {usual.greater for x in g.columns[name].coded[1] if (usual := usual_name(x))}
+    of = [x for x in texts if g.roles[x] != "strategy" and g.n_of(x) > 1 and g.fixes([x], name)]
+    of = [x for x in of if likes(g.columns[x].coded[1]) != "strategy"]
+    whole = g.is_key([*texts, *g.named("repeat", "fold")])
+    return bool(of) and whole and len(known) == 1 and len(g.columns[name].coded[1]) > 1
+
+
 def _choose_metric_rows(g: Sheet) -> None:
     """Keep the rows of the wanted metric where a column names the metric of each row."""
     numbers = [x for x in g.columns if g.columns[x].is_number]
@@ -228,6 +283,10 @@ def _choose_metric_rows(g: Sheet) -> None:
         kinds = list(dict.fromkeys(x for x in labels.tolist() if x))
         wanted = [x for x in kinds if g.metric and g.metric in (x, without_unit(x))]
         wanted = wanted or [x for x in kinds if g.metric and same_metric(x, g.metric)]
+        if not wanted and word_of(g.metric) in NO_METRIC and _tells_of_datasets(g, name):
+            g.own = kinds
+            del g.columns[name]
+            return
         if not wanted and not g.metric and len(kinds) > 1:
             text = f"the table has several: {', '.join(kinds[:8])}; choose by metric="
             raise g.refuse(text, *({"metric": x} for x in kinds[:2]))

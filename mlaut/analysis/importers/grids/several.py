@@ -62,6 +62,8 @@ def joined(
     rows = {(*x.dataset, *x.strategy, x.score.tobytes()) for x in each}
     names = [name for x in each for name in {*x.dataset}]
     twins = len({*names}) < len(names)
+    if twins and "own" in each[0].names and any({*x.strategy} != most for x in each):
+        return None
     alone = twins and len(names) == len(each)
     if len(rows) < len(each) or (twins and (not all(headings) or len({*headings}) < len(headings))):
         return None

@@ -31,6 +31,7 @@ from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, nearest, shortened, some_of
 
 ROLES = ("dataset", "strategy", "score", "repeat", "fold", "source", "last", "unused")
+PLACES = ("table", "number")  # of a file, and of a cell, which a user names beside columns
 ONE = "this dataset"  # its name, where no column has one
 _LOOKED_AT = 300  # names
 _LONGEST = 200  # letters of a word that an error shows whole
@@ -68,6 +69,8 @@ class Asked:
     clusters : str
     table : str
         Number or heading of the table of a file that has several.
+    number : str
+        Place of the number that counts in cells with several.
     """
 
     where: str
@@ -75,6 +78,7 @@ class Asked:
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     clusters: str = ""
     table: str = ""
+    number: str = ""
     greater: bool | None = None
 
     @property
@@ -84,23 +88,28 @@ class Asked:
 
     def with_columns(self, **chosen: str | Sequence[str]) -> Self:
         """Return these words with others, of some roles or on the metric."""
-        metric, table = (str(chosen.pop(x, getattr(self, x))) for x in ("metric", "table"))
+        words = {x: str(chosen.pop(x, getattr(self, x))) for x in ("metric", *PLACES)}
         each = {role: (x,) if isinstance(x, str) else tuple(x) for role, x in chosen.items()}
         if "unused" in each:  # what is left out stays so
             each["unused"] = (*self.columns.get("unused", ()), *each["unused"])
-        greater = self.greater if metric == self.metric else None
+        greater = self.greater if words["metric"] == self.metric else None
         said = {**self.columns, **each}
-        return replace(self, metric=metric, table=table, columns=said, greater=greater)
+        return replace(self, **words, columns=said, greater=greater)
+
+    @property
+    def given(self) -> dict[str, tuple[str, ...]]:
+        """Return the columns of each role, with the table and the number that are chosen."""
+        table, number = (((x, (way,)),) if (way := getattr(self, x)) else () for x in PLACES)
+        return dict([*table, *self.columns.items(), *number])
 
     def command(self) -> str:
         """Return the command (of a table in memory, the call) that reads the table so."""
-        given = ({"table": (self.table,)} if self.table else {}) | dict(self.columns)
         if self.where == "the table":
-            columns = {role: x[0] if len(x) == 1 else [*x] for role, x in given.items()}
+            columns = {role: x[0] if len(x) == 1 else [*x] for role, x in self.given.items()}
             more = {"greater_is_better": self.greater, "clusters": self.clusters or None}
             told = "".join(f", {key}={x!r}" for key, x in more.items() if x is not None)
             return f"read_results(table, {self.metric!r}, columns={columns}{told})"
-        text = ",".join(f"{role}={'+'.join(names)}" for role, names in given.items())
+        text = ",".join(f"{role}={'+'.join(names)}" for role, names in self.given.items())
         ways = (("--metric", self.metric), ("--columns", text), ("--clusters", self.clusters))
         again = _OPTIONS.get()
         said = [(a, x) for a, x in ways if x and (a not in again or a == "--metric")]
@@ -205,6 +214,7 @@ class Sheet:
         self.asked, self.where, self.metric = asked, asked.where, asked.metric
         self.unused: list[str] = list(grid.left)
         self.others: list[Asked] = []  # readings that were not taken
+        self.own: list[str] = []  # the metrics of the datasets, if each has its own
         self.unnamed = grid.unnamed
         table = grid.table
         self.levels = table.columns if table.columns.nlevels > 1 else None

@@ -23,6 +23,7 @@ from mlaut.analysis.importers.grids.left_out import (
     leave_averages_out,
     leave_columns_out,
     leave_parts_out,
+    of_several_metrics,
     of_the_metric,
     of_the_test,
     without_odd,
@@ -42,6 +43,7 @@ from mlaut.analysis.importers.grids.names import (
 )
 from mlaut.analysis.importers.grids.sheet import Reading, Sheet, Way, likes, quoted
 from mlaut.analysis.importers.grids.single import check_corner, is_metric, may_score
+from mlaut.analysis.importers.grids.two_in_one import NO_METRIC
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, some_of
 from mlaut.markup import counted
@@ -86,7 +88,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
     other = "strategy" if kind == "dataset" else "dataset"
     if not g.asked.columns.get("score"):
         _check_columns(g, columns, shown, kind, rows)
-    _check_measures(g, columns, kind, rows)
+    _check_measures(g, columns if kind == "strategy" else g.label(rows).tolist(), kind, rows)
     if not columns:
         raise g.refuse(f"no column of scores is left; not used are {', '.join(g.unused)}")
     leave_averages_out(g, rows, columns)
@@ -181,6 +183,10 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
     if keys.dataset or keys.strategy:
         kind = "dataset" if keys.dataset else "strategy"
         rows = _finer(g, list(keys.dataset or keys.strategy), kind, texts, more)
+        scored = [x for x in g.columns if g.columns[x].is_number and g.roles[x] == ""]
+        corner = kind == "dataset" and rows == [next(iter(g.columns))] and not said
+        if corner and g.metric in NO_METRIC and of_several_metrics(scored):
+            return rows, "strategy", " (each column has a metric of its own)"
         if not said:
             check_corner(g, rows, kind)
             _check_mean(g, rows, kind)
@@ -432,8 +438,7 @@ def _check_columns(
     other, several = "strategy" if kind == "dataset" else "dataset", len(columns) > 1
     if own := _own(g, columns):
         raise _of_one(g, own[0], columns, kind, rows)
-    of = [usual.metric if (usual := usual_name(measure_in(x))) else "" for x in columns]
-    if kind == "dataset" and all(of) and len({*of}) > 1 and likes(columns) != "strategy":
+    if kind == "dataset" and of_several_metrics(columns):
         text = f"its columns ({some_of(columns)}) are of several metrics, and no strategies"
         own = [x for x in columns if same_metric(measure_in(x), g.metric)][:1]
         raise g.refuse(text, *({"strategy": rows, "score": x} for x in own))
@@ -471,13 +476,14 @@ def _check_columns(
             )
 
 
-def _check_measures(g: Sheet, columns: Sequence[str], kind: str, rows: list[str]) -> None:
+def _check_measures(g: Sheet, names: Sequence[str], kind: str, rows: list[str]) -> None:
     """Raise an error where the names of some datasets have another metric than the wanted one."""
-    if not g.metric or kind == "dataset" or g.asked.columns.get("score"):
+    if not g.metric or g.asked.columns.get("score"):
         return
-    last = {x: x.split()[-1] if len(x.split()) > 1 else "" for x in columns}
+    last = {x: x.split()[-1] if len(x.split()) > 1 else "" for x in names}
     ends = any(x and same_metric(x, g.metric) for x in last.values())  # then others' ends tell too
-    each = {x: m for x in columns if (m := measure_in(x) or last[x] * ends)}
+    ends &= kind == "strategy"
+    each = {x: m for x in names if (m := measure_in(x) or last[x] * ends)}
     shared = any(same_metric(m, g.metric) for m in each.values())
     greater = {m: getattr(usual_name(m), "greater", None) for m in (*each.values(), g.metric)}
     against = {x for x, m in each.items() if {greater[m], greater[g.metric]} == {0, 1}}
@@ -485,6 +491,7 @@ def _check_measures(g: Sheet, columns: Sequence[str], kind: str, rows: list[str]
     if odd := [x for x in each if x in against | other]:
         own = [x for x in each if x not in odd]
         way: Way = {"strategy": rows, "score": own} if own else {"unused": odd}
+        way = way if kind == "strategy" else {"metric": ""}  # each by its own
         raise g.refuse(f"`{odd[0]}` is of {each[odd[0]]} by its name, not of {g.metric}", way)
 
 

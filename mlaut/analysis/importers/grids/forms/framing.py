@@ -30,7 +30,10 @@ def framed_all(tables: Iterable[Printed]) -> list[Grid]:
     twins = [names.count(name) > 1 and corners.count(corner) == 1 for name, corner in pairs]
     each = zip(sized, names, corners, twins, strict=True)
     called = [(x, f"{n}: {c}".strip(": ") if twin else n) for x, n, c, twin in each]
-    return [Grid(n, framed(_with_corner(x.rows)), above=(*map(plain, x.above),)) for x, n in called]
+    return [
+        Grid(n, framed(_with_corner(x.rows)), above=(*map(plain, x.above),), around=x.around)
+        for x, n in called
+    ]
 
 
 def _side_by_side(table: Printed) -> Printed:

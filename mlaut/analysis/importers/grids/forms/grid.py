@@ -31,6 +31,8 @@ class Grid:
         What was left out while reading, with the reason.
     above : tuple of str
         Headings above it, the last of which it has alone, and lines that name its metric.
+    around : tuple of str
+        Lines near it that may list the metrics of several numbers in a cell.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Grid:
     unnamed: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     above: tuple[str, ...] = ()
+    around: tuple[str, ...] = ()
 
 
 def is_form(path: Path) -> bool:

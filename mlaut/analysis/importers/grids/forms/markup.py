@@ -21,6 +21,7 @@ _LINES = re.compile(
 )
 _SIGNS = {"b": "**", "strong": "**", "sup": "<sup>", "br": " "}  # of tags
 _RULES = 3  # above, below the names of columns, and below
+_NEAR = 4  # lines above a table, and below its heading, that may list metrics
 _TITLE = 120  # letters of a line above a table that ends with a colon
 _SENTENCE = re.compile(
     r"[.!?]$|[.!?] +[A-Z]|\b(?:is|are|was|were|has|have|can|will|we|you|following)\b"
@@ -44,6 +45,7 @@ class Printed(NamedTuple):
     name: str
     rows: Rows
     above: tuple[str, ...] = ()
+    around: tuple[str, ...] = ()  # lines that may list metrics, the nearest first
 
 
 def markdown_tables(text: str) -> Iterator[Printed]:
@@ -52,6 +54,7 @@ def markdown_tables(text: str) -> Iterator[Printed]:
     lines, at, label = re.sub(r"(?s)<!--.*?-->", "", text).splitlines(), 0, ""
     introduction = ""  # the last line with a colon at its end
     above, found = list[tuple[float, str]](), list[tuple[list[tuple[float, str]], str, Rows]]()
+    around, near = list[tuple[str, ...]](), list[str]()
     while at < len(lines):
         line = lines[at]
         goes_on = at and _BEGINS.match(lines[at - 1]) and "|" not in lines[at - 1]
@@ -59,8 +62,10 @@ def markdown_tables(text: str) -> Iterator[Printed]:
         if level:
             above = [x for x in above if x[0] < level] + [(level, line.strip("# *:").strip())]
             label, introduction = "", line.strip(" *:#") if line.rstrip().endswith(":") else ""
+            near = [line] * bool(introduction)
         elif line.strip() and "|" not in line:
             label = "" if goes_on else _short(line)
+            near.append(line)
             if introduction and re.match(r"\s*[-*+] ", line):  # a list, and no table
                 above = [x for x in above if x != (7, introduction)]
                 introduction = ""
@@ -73,14 +78,17 @@ def markdown_tables(text: str) -> Iterator[Printed]:
                 end += 1
             each = (line, *(row for row in lines[at + 2 : end] if not _RULE.fullmatch(row)))
             found.append((above, label, [_bars(row) for row in each]))
+            around.append(
+                (*near[: -_NEAR - 1 : -1], *[x for x in lines[end : end + 3] if "|" not in x])
+            )
             at, label = end - 1, ""
         at += 1
     paths = [tuple(x for level, x in above if level == int(level)) for above, _, _ in found]
     names, pairs = _with_parents(paths), [*zip(paths, (x for _, x, _ in found), strict=True)]
-    for pair, (above, label, rows) in zip(pairs, found, strict=True):
+    for pair, (above, label, rows), texts in zip(pairs, found, around, strict=True):
         path, tells = pair[0], label and paths.count(pair[0]) > pairs.count(pair) == 1
         name = f"{names[path]}: {label}".removeprefix(": ") if tells else names[path]
-        yield Printed(name, rows, tuple(x for _, x in above))
+        yield Printed(name, rows, tuple(x for _, x in above), texts)
 
 
 def _level_of(line: str) -> int:
