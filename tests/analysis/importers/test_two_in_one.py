@@ -250,3 +250,8 @@ def test_a_mean_of_all_numbers_is_no_dataset(tmp_path):
     (tmp_path / "t.csv").write_text("\n".join(rows).replace("69.05", "60.5"))
     with pytest.raises(QuestionError, match="what its scores are"):  # of a fourth dataset
         read_results(tmp_path / "t.csv")
+
+
+def test_a_word_in_the_name_of_a_file_is_no_metric_of_its_rows(tmp_path):
+    (tmp_path / "t.csv").write_text("file,SVM,KNN\nSMAPE-10.out,.8,.7\nroad-1.out,.9,.6\n")
+    assert len(read_results(tmp_path / "t.csv", "auc").datasets) == 2

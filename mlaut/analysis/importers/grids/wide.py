@@ -483,7 +483,8 @@ def _check_measures(g: Sheet, names: Sequence[str], kind: str, rows: list[str]) 
     last = {x: x.split()[-1] if len(x.split()) > 1 else "" for x in names}
     ends = any(x and same_metric(x, g.metric) for x in last.values())  # then others' ends tell too
     ends &= kind == "strategy"
-    each = {x: m for x in names if (m := measure_in(x) or last[x] * ends)}
+    told = [x for x in names if kind == "strategy" or x[-1:] == ")"]  # a file may be SMAPE-1.out
+    each = {x: m for x in told if (m := measure_in(x) or last[x] * ends)}
     shared = any(same_metric(m, g.metric) for m in each.values())
     greater = {m: getattr(usual_name(m), "greater", None) for m in (*each.values(), g.metric)}
     against = {x for x, m in each.items() if {greater[m], greater[g.metric]} == {0, 1}}
