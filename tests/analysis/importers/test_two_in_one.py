@@ -255,3 +255,44 @@ def test_a_mean_of_all_numbers_is_no_dataset(tmp_path):
 def test_a_word_in_the_name_of_a_file_is_no_metric_of_its_rows(tmp_path):
     (tmp_path / "t.csv").write_text("file,SVM,KNN\nSMAPE-10.out,.8,.7\nroad-1.out,.9,.6\n")
     assert len(read_results(tmp_path / "t.csv", "auc").datasets) == 2
+
+
+ROWS = "\n\n|Model|iris|wine|\n|-|-|-|\n|SVM|.91|.93|\n|KNN|.88|.87|\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "metric"),
+    [
+        ("### Test accuracy on UCI", "t.md", "accuracy"),
+        ("### Results (mAP)", "t.md", "map"),
+        ("### Results\n\nMetric: F1", "t.md", "f1"),
+        ("", "test_rmse_results.md", "rmse"),
+        ("### Top-1 accuracy", "t.md", "acc1"),
+    ],
+)
+def test_a_heading_a_line_or_the_file_names_the_metric(text, name, metric, tmp_path):
+    (tmp_path / name).write_text(text + ROWS)
+    results = read_results(tmp_path / name)
+    assert results.metric.name == metric
+    last = text.rpartition("\n")[2].strip("# ") or "test rmse results"
+    assert f"scores of {last!r} as {metric}" in results.how_read
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["### Road map", "### SR results", "### Accuracy and F1", "### Test time loss", "### Errors"],
+)
+def test_no_other_heading_names_the_metric(text, tmp_path):
+    (tmp_path / "t.md").write_text(text + ROWS)
+    with pytest.raises(QuestionError, match="what its scores are") as raised:
+        read_results(tmp_path / "t.md")
+    assert [x.greater for x in raised.value.ways] == [True, False]
+
+
+def test_a_heading_names_no_metric_that_the_values_or_the_direction_contradict(tmp_path):
+    text = "### Accuracy" + ROWS
+    (tmp_path / "t.md").write_text(text)
+    assert read_results(tmp_path / "t.md", greater_is_better=False).metric.name == "loss"
+    (tmp_path / "t.md").write_text(text.replace(".91", "1500"))
+    with pytest.raises(QuestionError, match="what its scores are"):
+        read_results(tmp_path / "t.md")

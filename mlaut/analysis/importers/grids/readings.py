@@ -3,11 +3,14 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
+from mlaut.analysis.importers.grids.cells import WORDS
 from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.forms.grid import FILE, ROW, Grid
+from mlaut.analysis.importers.grids.forms.markup import OF_MEASURE
 from mlaut.analysis.importers.grids.keys import keys_of
 from mlaut.analysis.importers.grids.long import read_long
 from mlaut.analysis.importers.grids.names import (
@@ -39,10 +42,13 @@ from mlaut.analysis.importers.grids.two_in_one import (
 )
 from mlaut.analysis.importers.grids.unfolding import by_run
 from mlaut.analysis.importers.grids.wide import read_wide
+from mlaut.analysis.results.tables import usual_metric
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError
 
 _SMALL_P = 1e-4  # below which half of the numbers are no scores of which more is better
+_LOOSE = {*WORDS["loose"], *WORDS["measures"]}
+_SHORT = re.compile(r"[A-Z]\d|\w[A-Z]{2}|[A-Z]\w[A-Z]")  # F1, mAP and IoU, and no SR
 _COMMA = re.compile(r"[\W_]*[\d,]+\W*")  # a number with a comma
 
 
@@ -95,7 +101,10 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     bound = next((x.bound for x in g.columns.values() if x.is_number and x.bound), "")
     names = {**reading.names, "unit": units, "bound": bound, "arrow": _arrow(g, keys.scores)}
     reading = replace(reading, names=names, others=(*reading.others, *g.others))
-    return _by_own_metrics(g, reading) if word_of(g.metric) in NO_METRIC else reading
+    if word_of(g.metric) in NO_METRIC:
+        reading = _by_own_metrics(g, reading)
+    known = reading.metric or "own" in reading.names
+    return reading if known else _by_text(grid, asked, reading)
 
 
 def _by_own_metrics(g: Sheet, reading: Reading) -> Reading:
@@ -127,6 +136,45 @@ def _by_own_metrics(g: Sheet, reading: Reading) -> Reading:
     if whole:
         reading = replace(reading, metric="score" if signs.pop() else "loss")
     return replace(reading, names=names)
+
+
+def _by_text(grid: Grid, asked: Asked, reading: Reading) -> Reading:
+    """Return a reading with the metric that a line above, the heading or the file alone names."""
+    lines = [x for x in reversed(grid.above) if OF_MEASURE.match(x)]
+    file = "" if asked.where == "the table" else re.sub("[_.-]+", " ", Path(asked.where).stem)
+    for text in (*lines, grid.name, file):
+        usual = filter(None, map(usual_name, _words_of_metrics(text)))
+        found = {x.metric: x.greater for x in usual}
+        if len(found) > 1:
+            break
+        if not found:
+            continue
+        [(metric, greater)] = found.items()
+        known, scores = usual_metric(metric, greater), reading.score
+        low, high = known.bounds if known else (-np.inf, np.inf)
+        inside = not ((scores < 100 * low) | (scores > 100 * high)).any()
+        if inside and asked.greater in (None, greater):
+            names = {**reading.names, "score": f"{reading.names['score'] or 'scores'} of {text!r}"}
+            return replace(reading, metric=metric, names=names)
+    return reading
+
+
+def _words_of_metrics(text: str) -> list[str]:
+    """Return the words of a text that name metrics, up to three for one, the longest first.
+
+    Examples
+    --------
+    >>> _words_of_metrics("Top-1 accuracy (mAP) of a road map"), _words_of_metrics("Error analysis")
+    (['Top-1 accuracy', 'mAP'], [])
+    """
+    words, found = re.findall(r"[\w@.-]+", text), list[str]()
+    for n in (3, 2, 1):
+        for run in [" ".join(words[i : i + n]) for i in range(len(words) - n + 1)]:
+            usual = usual_name(run)
+            long = len(run) > 3 and usual is not None and usual.metric not in _LOOSE
+            if usual and (long or _SHORT.fullmatch(run)) and not any(run in x for x in found):
+                found.append(run)
+    return found
 
 
 def _arrow(g: Sheet, scores: Sequence[str]) -> str:
