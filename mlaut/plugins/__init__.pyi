@@ -125,6 +125,7 @@ from mlaut.files_io.outcomes.study_records import extends as extends
 from mlaut.files_io.outcomes.study_records import foreign_sources as foreign_sources
 from mlaut.files_io.outcomes.study_records import merged_strategies as merged_strategies
 from mlaut.files_io.outcomes.study_records import split_change as split_change
+from mlaut.files_io.studies.study_checks import checking as checking
 from mlaut.files_io.studies.study_checks import problems_of as problems_of
 from mlaut.files_io.tables.fingerprints import dataset_fingerprint as dataset_fingerprint
 from mlaut.data.tables.frames import Unread as Unread

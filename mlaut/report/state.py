@@ -141,6 +141,11 @@ class ReadOnce(StudyStore):
         self.few = n * sum(e.split.n_repeats * e.split.n_folds for e in entries) <= _MOST_CELLS
         numbers = n * sum(e.split.folds.size * (1 + len(e.classes)) for e in entries)
         self.small = numbers <= _MOST_PREDICTIONS
+        if self.few and self.small:
+            read = [*super().blocks_and_details()]
+            self._blocks = {block.dataset: block for block, _ in read}
+            self._details = [(block.dataset, details) for block, details in read]
+            return
         self._blocks = {b.dataset: b for b in super().blocks()} if self.small else {}
         self._details = list(super().all_details()) if self.few else []
 

@@ -81,6 +81,7 @@ def test_attributes_are_read_as_h5py_reads_them(file):
         np.arange(6.0).reshape(2, 3).T,
         np.zeros((0, 2), "<i2"),
         np.array([b"no", "ü".encode()], h5py.string_dtype("utf-8", 2)),
+        np.array([b"no", b"yes"]),
         np.array([True, False]),
     ],
 )

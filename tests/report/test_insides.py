@@ -115,7 +115,7 @@ def test_a_report_and_its_page_read_each_dataset_once(tmp_path, monkeypatch):
     assert "confusion" in str(insides.insides(report.source, Packer()))
     assert set(read.values()) == {1}
     assert len(read) == 2 * len(names)
-    assert entries == dict.fromkeys(names, 2)  # once for all splits and blocks, once for records
+    assert entries == dict.fromkeys(names, 1)  # once for all splits, blocks and records
     for name in ("_MOST_PREDICTIONS", "_MOST_CELLS"):
         monkeypatch.setattr(state, name, 0)
     assert as_text(make_report(study)) == as_text(report)

@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 
 from mlaut.files_io.safe_files.plain_files import MOST_JSON
-from mlaut.files_io.safe_files.untrusted import StoredArray, opened, read_json
+from mlaut.files_io.safe_files.untrusted import StoredArray, opened, read_json, type_of
 
 _COMPRESS_ABOVE = 4096  # bytes; HDF5 needs about 2,000 for the index of a compressed array
 _SCALAR = h5py.h5s.create(h5py.h5s.SCALAR)
@@ -51,10 +51,10 @@ def put_values(group: h5py.Group, name: str, values: np.ndarray, **options: Any)
     """Store values as a new array; one without options in a third of the time of h5py."""
     if options:
         return group.create_dataset(name, data=values, **options)
-    kind = h5py.h5t.py_create(values.dtype, logical=True)
+    kind = type_of(values.dtype) or h5py.h5t.py_create(values.dtype, logical=True)
     space = h5py.h5s.create_simple(values.shape)
     item = h5py.h5d.create(group.id, name.encode(), kind, space, dcpl=_PLAIN)
-    item.write(h5py.h5s.ALL, h5py.h5s.ALL, np.ascontiguousarray(values))
+    item.write(h5py.h5s.ALL, h5py.h5s.ALL, np.ascontiguousarray(values), type_of(values.dtype))
     return h5py.Dataset(item)
 
 

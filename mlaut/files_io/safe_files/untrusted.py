@@ -7,7 +7,7 @@ terabyte of memory. MLaut never writes such files, so it refuses all of them.
 
 import json
 import math
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,12 +91,28 @@ class StoredArray(NamedTuple):
             return np.asarray(h5py.Dataset(self.identity)[part])
         values = np.zeros(self.shape, self.dtype)
         if values.size:
-            kind = _type_of(self.dtype) if self.dtype.kind in "iuf" else None
-            self.identity.read(h5py.h5s.ALL, h5py.h5s.ALL, values, kind)
+            self.identity.read(h5py.h5s.ALL, h5py.h5s.ALL, values, type_of(self.dtype))
         return values
 
 
-_type_of = cache(h5py.h5t.py_create)  # of numbers: texts of two encodings are equal as types
+_of_numbers = cache(h5py.h5t.py_create)
+
+
+@lru_cache(maxsize=256)
+def _of_texts(encoding: str, width: int) -> h5py.h5t.TypeID:
+    return h5py.h5t.py_create(h5py.string_dtype(encoding, width), logical=True)
+
+
+def type_of(dtype: np.dtype) -> h5py.h5t.TypeID | None:
+    """Return HDF5's type of numbers or texts; without it, h5py takes as long as to read them.
+
+    It is None for another dtype. Texts of two encodings are equal as dtypes, so their type is told
+    by their encoding.
+    """
+    if dtype.kind in "iuf":
+        return _of_numbers(dtype)
+    about = h5py.check_string_dtype(dtype)
+    return _of_texts(*about) if about and about.length else None
 
 
 def stored_array(identity: Any, plain: bool = False, largest: int | None = None) -> StoredArray:
@@ -144,23 +160,24 @@ def check_together(group: h5py.Group, text: int = 1) -> Held:
     StoreError
         The arrays are larger.
     """
-    sizes, held = list[int](), {b"": Held(group.id, {})}
+    sizes = list[int]()
 
-    def add(name: bytes) -> None:
-        item, (parent, _, own) = h5py.h5o.open(group.id, name), name.rpartition(b"/")
-        held[parent].inside[own.decode()] = held[name] = Held(item, {})
+    def held(item: Any) -> Held:
+        if isinstance(item, h5py.h5g.GroupID):  # none has a second name (`check_links`)
+            return Held(item, {x.decode(): held(h5py.h5o.open(item, x)) for x in item})
         if isinstance(item, h5py.h5d.DatasetID):
             kind, n_values = item.get_type(), item.get_space().get_simple_extent_npoints()
             many = text if isinstance(kind, h5py.h5t.TypeStringID) else 1
             sizes.append(n_values * kind.get_size() * many)
+        return Held(item, {})
 
-    h5py.h5o.visit(group.id, add)
+    found = held(group.id)
     if sum(sizes) > MEMORY:
         raise StoreError(
             f"{group.file.filename}: {group.name} needs {sum(sizes):,} bytes, more than half of "
             "the memory that may be used here; read it on a larger machine"
         )
-    return held[b""]
+    return found
 
 
 def read_json(content: bytes) -> Any:

@@ -316,7 +316,12 @@ class StudyStore(StudyReader):
                 layout.copy_study(old, new)
             return before, self.path.stat().st_blocks * 512
 
-    def copy_to(self, path: str | os.PathLike[str], plain: Callable[[Any], Any]) -> StudyStore:
+    def copy_to(
+        self,
+        path: str | os.PathLike[str],
+        plain: Callable[[Any], Any],
+        check: Callable[[StudyArrays], None] | None = None,
+    ) -> StudyStore:
         """Write a copy that holds the study and nothing else that the file may have.
 
         Parameters
@@ -325,6 +330,8 @@ class StudyStore(StudyReader):
             Path of the copy, which must not exist.
         plain : callable
             Returns the record of a run or of a cell as the copy stores it.
+        check : callable, optional
+            Called with the arrays of each dataset, before they are copied; it may raise an error.
 
         Returns
         -------
@@ -336,7 +343,7 @@ class StudyStore(StudyReader):
             self.reading() as old,
             rewrite_h5(path, fresh=True) as new,
         ):
-            layout.copy_study(old, new, plain=plain)
+            layout.copy_study(old, new, plain=plain, check=check)
         return StudyStore(path)
 
     @contextlib.contextmanager

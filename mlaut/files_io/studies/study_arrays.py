@@ -6,7 +6,7 @@ import json
 import math
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise, product
 from types import SimpleNamespace
 from typing import Any
@@ -25,7 +25,7 @@ from mlaut.files_io.safe_files.texts import (
     put_attributes,
     put_labels,
 )
-from mlaut.files_io.safe_files.untrusted import opened
+from mlaut.files_io.safe_files.untrusted import opened, type_of
 from mlaut.records import CLASSIFICATION, Block, Cell, Outcome, Split, Status
 
 VERSION = 2  # of the form of outcomes in HDF5
@@ -75,6 +75,12 @@ class StudyArrays:
         self.entry = entry
         self.names = names_of(group) if names is None else tuple(names)
         self._journaled: dict[str, list[tuple[int, int, int, np.ndarray]]] = {}
+        self._kept: dict[str, np.ndarray] | None = None
+
+    def keeping(self) -> StudyArrays:
+        """Return the arrays, which read small values once, for several that need them at a time."""
+        self._kept = {}
+        return self
 
     @classmethod
     def create(
@@ -235,7 +241,11 @@ class StudyArrays:
 
     def _read(self, name: str, part: slice = slice(None)) -> np.ndarray:
         """Read an array; raise ValueError if it has another shape or type than expected."""
-        shape, dtype, _ = self.layout[name]
+        if self._kept is not None and name in self._kept:
+            return self._kept[name][part].copy()
+        # The layout of the file needs the fields of its `usage`, which take as long as an array.
+        layout = self.layout if name == "usage" else array_layout(self.entry, len(self.names))
+        shape, dtype, _ = layout[name]
         if not self.names:
             return np.empty(shape, dtype)
         item = opened(self.group, name, plain=True)
@@ -248,6 +258,8 @@ class StudyArrays:
         for s, repeat, start, new in self._journaled.get(name, ()):
             for at in (k for k, own in enumerate(range(len(self.names))[part]) if own == s):
                 values[at, repeat, start : start + len(new)] = new
+        if self._kept is not None and values.nbytes <= _PIECE and len(values) == len(self.names):
+            self._kept[name] = values.copy()
         return values
 
     def empty(self, names: Sequence[str]) -> dict[str, np.ndarray]:
@@ -277,7 +289,8 @@ class StudyArrays:
 
     def _fill(self, name: str, values: np.ndarray) -> None:
         item = h5py.h5d.open(self.group.id, name.encode())
-        item.write(h5py.h5s.ALL, h5py.h5s.ALL, np.ascontiguousarray(values))
+        values = np.ascontiguousarray(values)
+        item.write(h5py.h5s.ALL, h5py.h5s.ALL, values, type_of(values.dtype))
 
     @cached_property
     def layout(self) -> Layout:
@@ -610,16 +623,23 @@ def _allocate(
     Only statuses are written. The rest are holes of the file, which take no room on the disk until
     a cell is stored there.
     """
-    creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     grows = grows or not 0 < math.prod(shape) * dtype.itemsize <= _PIECE
-    creation.set_chunk(_chunk(name, shape, dtype) if grows else shape)
+    chunk = _chunk(name, shape, dtype) if grows else shape
+    space, creation = _form(chunk, shape, grows, name == "status")
+    h5py.h5d.create(group.id, name.encode(), type_of(dtype), space, dcpl=creation)
+
+
+@lru_cache(maxsize=256)  # most datasets of a study have the same forms
+def _form(
+    chunk: tuple[int, ...], shape: tuple[int, ...], grows: bool, written: bool
+) -> tuple[Any, Any]:
+    creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    creation.set_chunk(chunk)
     creation.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
-    written = h5py.h5d.FILL_TIME_ALLOC if name == "status" else h5py.h5d.FILL_TIME_NEVER
-    creation.set_fill_time(written)
+    creation.set_fill_time(h5py.h5d.FILL_TIME_ALLOC if written else h5py.h5d.FILL_TIME_NEVER)
     creation.set_obj_track_times(False)  # the same study always has the same bytes
-    space = h5py.h5s.create_simple(shape, (h5py.h5s.UNLIMITED if grows else shape[0], *shape[1:]))
-    kind = h5py.h5t.py_create(dtype, logical=True)
-    h5py.h5d.create(group.id, name.encode(), kind, space, dcpl=creation)
+    most = h5py.h5s.UNLIMITED if grows else shape[0]
+    return h5py.h5s.create_simple(shape, (most, *shape[1:])), creation
 
 
 def room_of(entry: SplitEntry, n_strategies: int) -> int:

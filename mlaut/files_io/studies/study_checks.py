@@ -1,6 +1,6 @@
 """Checks of a study, and of the files beside it, that need no datasets and no strategies."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import pairwise
 
 import h5py
@@ -14,7 +14,7 @@ from mlaut.files_io.safe_files.lock import holder_of
 from mlaut.files_io.safe_files.names import from_h5
 from mlaut.files_io.studies.models import is_recorded, models_folder
 from mlaut.files_io.studies.study import StudyStore
-from mlaut.files_io.studies.study_arrays import tested_rows
+from mlaut.files_io.studies.study_arrays import StudyArrays, tested_rows
 from mlaut.files_io.studies.study_layout import PREDICTIONS, SPLITS, arrays_of, strategies_of
 from mlaut.held import leftovers
 from mlaut.records import CLASSIFICATION, TRAIN_ONLY, UNUSED, Block, Cell, Status, not_distributions
@@ -31,38 +31,66 @@ def problems_of(study: StudyStore) -> Iterator[tuple[str, str]]:
     try:
         with study.reading() as file:
             strategies = strategies_of(file)
-            names = [from_h5(name) for name in file[SPLITS]]
-            if stray := {from_h5(name) for name in file[PREDICTIONS]} - set(names):
-                yield "study", f"outcomes of datasets without split: {some_of(sorted(stray))}"
-            for name in names:
+            for problem in _stray_outcomes(file):
+                yield "study", problem
+            for name in map(from_h5, file[SPLITS]):
                 for problem in _dataset_problems(study, file, name, strategies):
                     yield f"dataset {name!r}", problem
     except MlautError as error:
         yield "study", str(error)
 
 
+def _stray_outcomes(file: h5py.File) -> Iterator[str]:
+    if stray := {*map(from_h5, file[PREDICTIONS])} - {*map(from_h5, file[SPLITS])}:
+        yield f"outcomes of datasets without split: {some_of(sorted(stray))}"
+
+
+def checking(
+    study: StudyStore, refuse: Callable[[str, str], None]
+) -> Callable[[StudyArrays], None]:
+    """Return a check of the arrays of each dataset for `StudyStore.copy_to`, as `problems_of`.
+
+    ``refuse`` is called with the place and the description of each problem, and raises an error.
+    """
+    with study.reading() as file:
+        strategies = strategies_of(file)
+        for what in _stray_outcomes(file):
+            refuse("study", what)
+
+    def check(arrays: StudyArrays) -> None:
+        for what in _problems_in(study, arrays, strategies):
+            refuse(f"dataset {arrays.entry.name!r}", what)
+
+    return check
+
+
 def _dataset_problems(
     study: StudyStore, file: h5py.File, name: str, strategies: Sequence[StrategyEntry]
 ) -> Iterator[str]:
     try:
-        arrays = arrays_of(file, name)
-        yield from _split_problems(arrays.entry)
-        if unknown := set(arrays.names) - {entry.name for entry in strategies}:
-            names = some_of(sorted(unknown))
-            yield f"outcomes of strategies that the study does not know: {names}"
-        block, torn = arrays.block()
-        lost = np.zeros_like(torn)
-        # A run that clears cells has such ones for a moment.
-        if (block.status == Status.MISSING).any() and holder_of(study.path) is None:
-            lost = arrays.without_status()
-        status = "its outcome is whole, but its status is lost"
-        for what, cells in (("its checksum does not hold", torn), (status, lost)):
-            for s, repeat, fold in np.argwhere(cells).tolist():
-                yield f"{Cell(name, arrays.names[s], repeat, fold)}: {what}; --mend clears it"
-        yield from _value_problems(block, foreign_sources(strategies))
-        yield from _model_problems(study, name)
+        yield from _problems_in(study, arrays_of(file, name), strategies)
     except (KeyError, ValueError, TypeError, IndexError, OSError, MlautError) as error:
         yield f"cannot be read ({' '.join(str(error).split())})"
+
+
+def _problems_in(
+    study: StudyStore, arrays: StudyArrays, strategies: Sequence[StrategyEntry]
+) -> Iterator[str]:
+    yield from _split_problems(arrays.entry)
+    if unknown := set(arrays.names) - {entry.name for entry in strategies}:
+        names = some_of(sorted(unknown))
+        yield f"outcomes of strategies that the study does not know: {names}"
+    name, (block, torn) = arrays.entry.name, arrays.block()
+    lost = np.zeros_like(torn)
+    # A run that clears cells has such ones for a moment.
+    if (block.status == Status.MISSING).any() and holder_of(study.path) is None:
+        lost = arrays.without_status()
+    status = "its outcome is whole, but its status is lost"
+    for what, cells in (("its checksum does not hold", torn), (status, lost)):
+        for s, repeat, fold in np.argwhere(cells).tolist():
+            yield f"{Cell(name, arrays.names[s], repeat, fold)}: {what}; --mend clears it"
+    yield from _value_problems(block, foreign_sources(strategies))
+    yield from _model_problems(study, name)
 
 
 def _split_problems(entry: SplitEntry) -> Iterator[str]:

@@ -296,12 +296,14 @@ def copy_study(
     strategies: Mapping[str, str | None] | None = None,
     paths: Mapping[str, str] | None = None,
     plain: Callable[[Any], Any] | None = None,
+    check: Callable[[StudyArrays], None] | None = None,
 ) -> None:
     """Copy a file into a new one.
 
     ``datasets`` and ``strategies`` have the new name of those that are renamed, and None for those
     that are left out; ``paths`` has new paths of datasets, by their old names. With ``plain``, the
-    new file has the study alone, without room for more, and ``plain`` of each record.
+    new file has the study alone, without room for more, and ``plain`` of each record. ``check`` is
+    called with the arrays of each dataset before they are copied.
     """
     is_study = "study_id" in old.attrs
     if plain is None:
@@ -329,6 +331,8 @@ def copy_study(
         entry = entry if name == dataset else entry.known_as(dataset)
         put_entry(new, entry)
         source = arrays_of(old, dataset)
+        if check is not None:
+            check(source.keeping())
         group = new_group(predictions, to_h5(name))
         kept = [to for old_name in source.names if (to := called[old_name])]
         arrays = StudyArrays.create(group, entry, kept, source.fields)

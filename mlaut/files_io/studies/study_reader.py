@@ -301,14 +301,14 @@ class StudyReader:
         """
         with self.reading() as file:
             for name, arrays, live in self._with_journal(file, datasets):
-                status = arrays.status()[0]
-                status[~np.isin(status, list(only))] = Status.MISSING
-                if not status.any():
-                    yield name, []
-                    continue
-                records = [*arrays.records(), *map(outcome_record, live.outcomes(name))]
-                details = cell_details(name, arrays.names, status, arrays.numbers(status), records)
-                yield name, list(details)
+                yield name, _details(name, arrays, live, only)
+
+    def blocks_and_details(self) -> Iterator[tuple[Block, list[dict[str, Any]]]]:
+        """Yield `block` and `details` of each dataset; what both need is read once."""
+        with self.reading() as file:
+            for name, arrays, live in self._with_journal(file):
+                block = self.whole_cells(arrays.keeping(), StudyArrays.block)
+                yield block, _details(name, arrays, live)
 
     def _with_journal(
         self, file: h5py.File, datasets: Iterable[str] | None = None, *ignored: type[StoreError]
@@ -384,6 +384,17 @@ class StudyReader:
                     "run does them again"
                 )
         return cells
+
+
+def _details(
+    name: str, arrays: StudyArrays, live: JournalIndex, only: Collection[Status] = tuple(Status)
+) -> list[dict[str, Any]]:
+    status = arrays.status()[0]
+    status[~np.isin(status, list(only))] = Status.MISSING
+    if not status.any():
+        return []
+    records = [*arrays.records(), *map(outcome_record, live.outcomes(name))]
+    return list(cell_details(name, arrays.names, status, arrays.numbers(status), records))
 
 
 def _names(file: h5py.File, datasets: Iterable[str] | None) -> list[str]:

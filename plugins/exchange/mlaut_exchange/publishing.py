@@ -11,6 +11,7 @@ import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,11 @@ from mlaut.markup import csv_text
 from mlaut.plugins import (
     MANIFEST,
     Kind,
+    checking,
     explained,
     fsync_folder,
     holder_of,
     kind_of,
-    problems_of,
     unfinished,
 )
 from mlaut.records import Dataset, Status
@@ -198,8 +199,6 @@ class _ToPublish:
             study.settle()
         if not any((study.status(name) == Status.DONE).any() for name in study.datasets):
             raise StudyError(f"{path}: none of its cells is done; run the study first")
-        for where, what in problems_of(study):
-            raise StudyError(f"{path}: {where}: {what}; mend the study before you publish it")
         return cls(study, _database(study, datasets), texts, title)
 
 
@@ -253,7 +252,9 @@ def _fill(
 
             put_tables(FilesIO(folder / DATASETS, "a"), inside, load)
     recorded = DATASETS if len(inside) == len(datasets) else ""
-    study = source.study.copy_to(folder / STUDY, lambda record: _plain(record, recorded))
+    plain = partial(_plain, recorded=recorded)
+    check = checking(source.study, partial(_refuse, source.study.path))
+    study = source.study.copy_to(folder / STUDY, plain, check)
     report = _report(study, title or source.title, source.study.path.stem)
     date = date or max(str(run.get("started", ""))[:10] for run in study.runs)
     authors = authors or (f"The authors of {report.title}",)
@@ -274,6 +275,10 @@ def _fill(
     private = {path.name: path for path in folder.iterdir() if path.suffix != ".h5"}
     check_private(report.source or study, private)
     return _sealed(_with_files(bundle))
+
+
+def _refuse(path: Path, where: str, what: str) -> None:
+    raise StudyError(f"{path}: {where}: {what}; mend the study before you publish it")
 
 
 def _with_files(bundle: Bundle) -> Bundle:

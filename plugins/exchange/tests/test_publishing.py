@@ -24,6 +24,7 @@ from mlaut.errors import StoreError, StudyError
 from mlaut.estimators import Generic_Estimator
 from mlaut.files_io import FilesIO, StrategyEntry
 from mlaut.files_io import StudyStore as Store
+from mlaut.files_io.safe_files.hdf5 import change_h5, write_in_place
 
 
 @pytest.mark.slow
@@ -165,6 +166,27 @@ def test_other_datasets_than_those_of_the_study_are_refused(study, tmp_path):
     )
     with pytest.raises(StudyError, match="dataset 'iris' has another content in"):
         publish_study(study, tmp_path / "bundle", datasets=io.path)
+
+
+def test_a_damaged_study_is_refused_as_it_is_copied(study, tmp_path):
+    for name in ("study.h5", "study.datasets.h5"):
+        shutil.copyfile(study.with_name(name), tmp_path / name)
+    with write_in_place(tmp_path / "study.h5") as file:
+        group = file.file["experiments/predictions/zoo"]
+        file.array(group, "seconds").write(1, 0, 0, np.full((1, 3), 7.0))
+    cell = r"dataset 'zoo': GaussianNaiveBayes on zoo \(repeat 0, fold 0\): its checksum"
+    with pytest.raises(StudyError, match=f"{cell} .* mend the study before you publish it"):
+        publish_study(tmp_path / "study.h5", tmp_path / "bundle")
+    assert not (tmp_path / "bundle").exists()
+
+
+def test_outcomes_of_no_dataset_are_refused(study, tmp_path):
+    for name in ("study.h5", "study.datasets.h5"):
+        shutil.copyfile(study.with_name(name), tmp_path / name)
+    with change_h5(tmp_path / "study.h5") as file:
+        file.create_group("experiments/predictions/stray")
+    with pytest.raises(StudyError, match="outcomes of datasets without split: stray; mend"):
+        publish_study(tmp_path / "study.h5", tmp_path / "bundle")
 
 
 def test_a_study_without_results_is_named_as_it_is(tmp_path):
