@@ -134,13 +134,6 @@ def test_a_table_of_another_measure_is_not_taken_for_lack_of_others(tmp_path):
     assert "is in s, and no ndcg" in refused(tmp_path, speed, "ndcg", name="u.md")
 
 
-def test_a_file_without_names_of_columns_is_told(tmp_path):
-    text = "n-body;67.3682;45.67156\n" * 3
-    assert "its first line has values" in refused(tmp_path, text, "seconds")
-    text = "18:30,ranger,True,91\n18:30,ranger,False,92\n18:30,gbm,True,93\n"
-    assert "its first line has values (True)" in refused(tmp_path, text, "seconds")
-
-
 def test_signs_for_the_same_again_are_filled_in(tmp_path):
     rows = [
         f"{d if m == 'alpha' else sign},{m},{i / 9},x"

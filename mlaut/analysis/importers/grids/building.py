@@ -149,6 +149,8 @@ def _sentence(
     if arrow := names.get("arrow"):
         better = "more" if arrow.startswith("↑") else "less"
         parts[-1] += f", of which {better} is better ({arrow[1:].strip() or arrow})"
+    if form := names.get("form"):
+        parts.append(form)
     for what, n_levels in (("repeat", shape[2]), ("fold", shape[3])):
         if names.get(what):
             parts.append(f"means of {counted(n_levels, what)} ({names[what]})")

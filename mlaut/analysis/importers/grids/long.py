@@ -35,6 +35,7 @@ Names = list[str]
 _MOST_OPTIONS = 6  # columns in a message
 FOLDER = "so there is nothing to compare: give a folder with such a table for each"
 _FULL = 0.5  # share of the cells with a row, from which a column without a name is of datasets
+_NEAR = 0.01  # share within which a rounded average is one
 _PATH = re.compile(r"(?:[a-zA-Z]:)?[/\\]").match  # of a folder or a file
 _NEW = 1.1  # times the rows' names that a setting makes of them
 _SPARSE = 0.8  # share of rows with a name of their own, from which nothing is compared
@@ -72,6 +73,7 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     strategy, dataset, repeat = _tell_apart(g, dataset, strategy, repeat, fold, score)
     if len(keys.strategy) > 1 and not g.asked.columns.get("strategy"):  # with settings
         strategy.sort(key=lambda x: (x != keys.strategy[0], [*g.columns].index(x)))
+    _without_means(g, dataset, strategy, score)
     for key, other in ((dataset, strategy), (strategy, dataset)):
         sparse = not (keys.dataset or g.asked.chosen) and g.n_of(*key) > _SPARSE * g.n
         if (sparse or g.n_of(*key) == g.n) and g.n > 2 and g.n_of(*other) > 1:
@@ -117,6 +119,21 @@ def _without_summaries(g: Sheet, dataset: Names, strategy: Names) -> None:
             if empty.any():
                 rows = counted(int(empty.sum()), "row")
                 raise g.refuse(f"{rows} without a {what} in {key[0]!r}: name it, or drop it")
+
+
+def _without_means(g: Sheet, dataset: Names, strategy: Names, score: str) -> None:
+    """Leave out rows that one of several names calls averages, if they are those of the others."""
+    names = [*dataset, *strategy]
+    for name in [x for key in (dataset, strategy) if len(key) > 1 for x in key]:
+        labels, values = g.columns[name].labels(), g.columns[score].numbers
+        over = np.array([is_summary(str(x)) for x in labels])
+        others = g.label([x for x in names if x != name])
+        rest = pd.Series(values[~over]).groupby(others[~over]).agg(["mean", "count"])
+        rest = rest.reindex(others[over])
+        equal = np.isclose(rest["mean"], values[over], _NEAR)
+        if over.any() and (equal & (rest["count"] > 1)).all():
+            out = quoted(sorted({*labels[over]}), ", ")
+            g.keep(~over, f"rows {out} in `{name}` (averages of the others)")
 
 
 def _without_differences(g: Sheet, strategy: Names, score: str) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from mlaut.analysis.importers.grids.cells import WORDS
 from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.forms.grid import FILE, ROW, Grid
+from mlaut.analysis.importers.grids.forms.headless import NUMBERED, with_names
 from mlaut.analysis.importers.grids.forms.markup import OF_MEASURE
 from mlaut.analysis.importers.grids.keys import keys_of
 from mlaut.analysis.importers.grids.long import read_long
@@ -61,7 +62,8 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
         The grid can be read in several ways, or in none; the message has the commands that choose.
     """
     said = {x for names in asked.columns.values() for x in names}
-    grid = replace(grid, table=split_crossed(grid.table, asked.metric, said))
+    named = with_names(grid.table, said)
+    grid = replace(grid, table=split_crossed(named, asked.metric, said))
     grid, others = split_cells(grid, asked)
     g = Sheet(grid, asked)
     asked, g.others = g.asked, others
@@ -85,6 +87,7 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     split_names(g)
     _choose_metric_rows(g)
     keys = of_one_dataset(g, keys_of(g))
+    _check_headless(g)
     if texts := [x for x in g.named("last") if not g.columns[x].is_number]:
         raise g.refuse(f"`{texts[0]}` has texts, so no row is the last by it: name a number")
     if g.named("last") and not keys.scores:
@@ -100,6 +103,9 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     units = ", ".join(sorted(x for x in told if len(told) == 1 or not x.startswith("in ")))
     bound = next((x.bound for x in g.columns.values() if x.is_number and x.bound), "")
     names = {**reading.names, "unit": units, "bound": bound, "arrow": _arrow(g, keys.scores)}
+    filled = [x for x in g.table.attrs.get("filled", ()) if x in g.given]
+    forms = ["no header"] * (f"{NUMBERED} 1" in g.given)
+    names["form"] = "; ".join([*forms, *[f"{quoted(filled, ', ')} filled down"] * bool(filled)])
     reading = replace(reading, names=names, others=(*reading.others, *g.others))
     if word_of(g.metric) in NO_METRIC:
         reading = _by_own_metrics(g, reading)
@@ -175,6 +181,20 @@ def _words_of_metrics(text: str) -> list[str]:
             if usual and (long or _SHORT.fullmatch(run)) and not any(run in x for x in found):
                 found.append(run)
     return found
+
+
+def _check_headless(g: Sheet) -> None:
+    """Raise an error where no header tells which of several columns have the scores."""
+    numbers = [x for x in g.columns if g.columns[x].is_number and x.startswith(NUMBERED)]
+    texts = [x for x in g.columns if not g.columns[x].is_number]
+    wide = len(texts) == 1 and g.is_key(texts)  # a column of each strategy, or dataset, perhaps
+    chosen = g.asked.chosen if wide else g.asked.columns.get("score")
+    if f"{NUMBERED} 1" in g.given and len(numbers) > 1 and not chosen:
+        across: list[Way] = [{"strategy": texts}, {"dataset": texts}] * wide
+        ways: list[Way] = [*across, *({"score": x} for x in numbers[::-1])]
+        raise g.refuse(
+            f"no header says which columns have the scores: {quoted(numbers, ', ')}", *ways
+        )
 
 
 def _arrow(g: Sheet, scores: Sequence[str]) -> str:

@@ -219,11 +219,15 @@ class Sheet:
         table = grid.table
         self.levels = table.columns if table.columns.nlevels > 1 else None
         if self.levels is not None:
-            levels = [list(dict.fromkeys(filter(None, map(str, x)))) for x in table.columns]
+            bare = [[str(x).removesuffix(".") for x in names] for names in table.columns]
+            levels = [[*dict.fromkeys(filter(None, x))] for x in bare]  # "avg." as "avg"
             counts = Counter(x for names in levels for x in names)
             part = {x for x, n in counts.items() if 1 < n < len(levels) / 2}  # SOURCE and TARGET
             over = {x for x in counts if role_of(x) == "dataset" and x not in part}
             own = [[x for x in names if x not in over] or names for names in levels]
+            spread = [x[:-1] for x in own if role_of(" / ".join(x)) == "spread"]
+            mean = [x[-1].lower() in MEANS and x[:-1] in spread if x else False for x in own]
+            own = [x[:-1] if over else x for x, over in zip(own, mean, strict=True)]
             table = table.set_axis([" / ".join(names) for names in own], axis=1)
         empty = [i for i, name in enumerate(table.columns) if not str(name)]
         names = [str(name) or "unnamed" for name in table.columns]
@@ -244,10 +248,15 @@ class Sheet:
         heads = table.head(_LOOKED_AT).to_numpy().T
         first += [x for x, cells in zip(names, heads, strict=True) if x in map(str, cells)]
         first += _among_cells(table, names)
-        if len(first) > 1:
-            raise AnalysisError(
-                f"{self.where}: its first line has values ({first[-1]}): name the columns in it"
-            )
+        if len(first) > 1 and not asked.chosen:
+            text = f"{self.where}: its first line has values ({first[-1]}), or names of columns"
+            first_column = [
+                ("strategy", "column 1"),
+                ("dataset", "column 1"),
+                ("strategy", names[0]),
+            ]
+            keys = first_column if self.levels is None else []
+            raise QuestionError(text, [asked.with_columns(**{x: y}) for x, y in keys])
         if table.empty:
             raise AnalysisError(f"{self.where}: a table without rows; check the file")
         self.table = table.set_axis(names, axis=1)

@@ -1,5 +1,6 @@
 """Grids of cells from any form: files, texts, frames, and folders of files."""
 
+import ast
 import csv
 import re
 import sys
@@ -12,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from mlaut.analysis.importers.grids.forms.framing import (
+    filled_down,
     framed,
     framed_all,
     header_rows,
@@ -141,7 +143,7 @@ def _of_delimited(path: Path) -> Grid:
         table = table.reset_index()
     elif ending in (".parquet", ".pq") and not pd.api.types.is_numeric_dtype(table.index):
         table = table.rename_axis("").reset_index()
-    return Grid("", tidy(table))
+    return Grid("", filled_down(tidy(table)))
 
 
 def _quoted_whole(lines: Sequence[str]) -> list[str]:
@@ -232,7 +234,10 @@ def _of_json(text: str, path: Path) -> list[Grid]:
         lines = path.suffix.lower() == ".jsonl" or re.match(r"\{.*\}\s*\n\{", text)
         content = [strict_json(x) for x in text.splitlines() if x] if lines else strict_json(text)
     except ValueError as error:
-        raise DataError(f"{path}: cannot be read as JSON ({error}); check the file") from error
+        try:
+            content = ast.literal_eval(text.strip())  # as Python prints it
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            raise DataError(f"{path}: cannot be read as JSON ({error}); check the file") from error
     lists = {x: y for x, y in content.items() if named_rows(y)} if type(content) is dict else {}
     if len({frozenset(rows[0]) for rows in lists.values()}) > 1:
         left = tuple(f"`{x}`" for x in content if x not in lists)

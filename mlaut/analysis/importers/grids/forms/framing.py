@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import pairwise, product, zip_longest
 
+import numpy as np
 import pandas as pd
 
 from mlaut.analysis.importers.grids.cells import WORDS, plain
@@ -152,7 +153,7 @@ def framed(rows: Rows) -> pd.DataFrame:
     else:
         body.columns = pd.Index([name[0] if name else "" for name in names])
     filled = body.notna().any().to_numpy() if len(body) else [True] * width
-    body = _filled_down(body.loc[:, filled].dropna(how="all").reset_index(drop=True))
+    body = filled_down(body.loc[:, filled].dropna(how="all").reset_index(drop=True))
     body.attrs["arrows"] = arrows  # which say whether more is better
     return body
 
@@ -188,15 +189,19 @@ def _in_blocks(rows: Rows) -> Rows:
     names = [row[0] for i, row in enumerate(rows) if row[0] and i not in alone]
     heads = sorted({0, *again, *(alone if len(set(names)) < len(names) else ())})
     titles = [plain(rows[i][0]) for i in heads]
-    left = sorted({*range(len(rows))} - {*heads})
+    n = header_rows(rows) if len(again) > 1 else 1
+    same = all([x[1:] for x in rows[i : i + n]] == [x[1:] for x in rows[:n]] for i in again)
+    n = n if same else 1  # rows of names, which come again
+    left = sorted({*range(len(rows))} - {*heads} - {i + k for i in again for k in range(1, n)})
     below = [(rows[i], bisect_right(heads, i) - 1) for i in left]
     if len(set(titles)) == 1:
-        return [rows[0], *(row for row, _ in below)]
+        return [*rows[:n], *(row for row, _ in below)]
     name = "metric" if any(map(usual_name, titles)) else ""
     two_heads = len(again) < 2 and rows[0][0] and len(rows) > 1 and not rows[1][0]
     name = name or "section" * bool(two_heads)  # else it would be called as the corner
     corner = "" if len(again) > 1 else rows[0][0]
-    return [[corner, name, *rows[0][1:]], *([row[0], titles[k], *row[1:]] for row, k in below)]
+    top = [[corner, name, *rows[0][1:]], *([row[0], "", *row[1:]] for row in rows[1:n])]
+    return [*top, *([row[0], titles[k], *row[1:]] for row, k in below)]
 
 
 def _spanning(rows: Rows) -> list[str]:
@@ -246,7 +251,7 @@ def _tells_apart(rows: Rows) -> bool:
 
 def is_score(text: str) -> bool:
     """Return whether a cell begins with a number and has no word."""
-    return bool(re.match(r"[+-]?[\d.,]*\d", text)) and not re.search(r"[a-zA-Z]{2}", text)
+    return bool(re.match(r"[+-]?[\d.,]*\d", text)) and not re.search(r"[a-zA-Z][a-zA-Z_]", text)
 
 
 def _is_of_scores(row: list[str]) -> bool:
@@ -255,19 +260,34 @@ def _is_of_scores(row: list[str]) -> bool:
     return any(map(is_score, cells)) and (row[0] == "" or (len(cells) > 1 and is_score(cells[0])))
 
 
-def _filled_down(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose first column, if a name stands for several rows, has it in each."""
-    first = table.iloc[:, 0] if table.shape[1] > 2 else pd.Series(dtype=object)
-    second = table.iloc[:, 1] if table.shape[1] > 2 else first
-    ditto = first.isin(('"', "''", ".", "〃"))
-    gaps = first.isna() | ditto
-    if not len(first) or not gaps.any() or gaps.iloc[0] or first.nunique() < 2:
-        return table
-    numbers = second.map(lambda cell: cell is not None and is_score(plain(cell)))
-    if numbers.mean() > 0.5 and not ditto.any():
-        return table
-    table.isetitem(0, first.mask(gaps).ffill().to_numpy())
+def filled_down(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with names that stand for several rows, in its first columns, in each.
+
+    The first has no name twice in a row, and a column after it gaps only where that before it has,
+    and then numbers, as of settings, in blocks of one size.
+    """
+    before, names = pd.Series(data=True, index=table.index), list[str]()
+    for i in range(table.shape[1] - 1 if table.shape[1] > 2 else 0):
+        cells, after = table.iloc[:, i], table.iloc[:, i + 1]
+        ditto = cells.isin(('"', "''", ".", "〃"))
+        gaps = cells.isna() | ditto
+        if not gaps.any() or gaps.iloc[0] or (gaps & ~before).any():
+            break
+        sizes = {*np.diff(np.flatnonzero([*~gaps, True]))}
+        again = i == 0 and not ditto.any() and (cells == cells.shift()).any()
+        few = again or cells.nunique() < 2 if i == 0 else _are_numbers(cells) and len(sizes) > 1
+        if few or (_are_numbers(after, of=len(after)) and not ditto.any()):
+            break
+        table.isetitem(i, cells.mask(gaps).ffill().to_numpy())
+        levels = filter(None, map(str, np.atleast_1d(np.array(table.columns[i]))))
+        names, before = [*names, " / ".join(levels)], gaps
+    table.attrs["filled"] = names
     return table
+
+
+def _are_numbers(cells: pd.Series, of: int = 0) -> bool:
+    """Return whether most cells, of those that are not empty or of a number, are scores."""
+    return sum(is_score(plain(x)) for x in cells.dropna()) > (of or cells.count()) / 2
 
 
 def _without_comments(lines: list[str]) -> list[str]:

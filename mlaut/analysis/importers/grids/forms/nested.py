@@ -68,7 +68,9 @@ def grid_of_object(content: Any) -> Grid:
         levels[-1] = place  # of two keys; beside one, places in lists may be datasets
     table = pd.DataFrame(rows, columns=[*levels, "value"])
     inner = list(dict.fromkeys(table[levels[1]]))
-    if n == 2 and inner == [str(i) for i in range(len(inner))]:  # numbers of rows, of pandas
+    values = content.values() if type(content) is dict else ()
+    even = len({len(x) for x in values if isinstance(x, list)}) < 2
+    if n == 2 and even and inner == [str(i) for i in range(len(inner))]:  # rows, of pandas
         frame = pd.DataFrame(content)
         frame = frame.rename_axis(place).reset_index() if tested else frame
         return Grid("", tidy(frame), left=note)
@@ -76,11 +78,19 @@ def grid_of_object(content: Any) -> Grid:
 
 
 def named_rows(content: Any) -> bool:
-    """Return whether content is a list of rows, each of which has a name beside its numbers."""
+    """Return whether content is a list of rows, each of which has a name beside its numbers.
+
+    Both may stand deeper, as in ``{"scores": {"iris": 0.9}, "entry": {"name": "svm"}}``.
+    """
     rows = content if isinstance(content, list) else []
-    return len(rows) > 1 and all(
-        isinstance(row, dict) and any(isinstance(x, str) for x in row.values()) for row in rows
-    )
+    inner = [[*_inner(row)] if isinstance(row, dict) else [] for row in rows]
+    named = len(rows) > 1 and all(any(isinstance(x, str) for x in cells) for cells in inner)
+    return named and any(type(x) in (int, float) for cells in inner for x in cells)
+
+
+def _inner(row: dict[Any, Any]) -> Iterator[Any]:
+    for cell in row.values():
+        yield from _inner(cell) if isinstance(cell, dict) else [cell]
 
 
 def _only_rows(content: dict[Any, Any]) -> str:

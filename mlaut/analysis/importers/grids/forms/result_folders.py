@@ -10,6 +10,7 @@ import pandas as pd
 
 from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.forms.grid import FILE, ROW, Grid, is_form, text_of
+from mlaut.analysis.importers.grids.forms.headless import NUMBERED, with_names
 from mlaut.analysis.importers.grids.forms.nested import RUNS
 from mlaut.analysis.importers.grids.names import PARTS, role_of, shared_start
 from mlaut.analysis.scores.usual_names import usual_name
@@ -39,7 +40,7 @@ def tables_of_folder(folder: Path, read: Callable[[Path], list[Grid]]) -> list[G
         except (AnalysisError, DataError, ValueError):
             grids = []
         if len(grids) == 1 and grids[0].table.columns.nlevels == 1:
-            tables[file] = _headed(grids[0].table)
+            tables[file] = with_names(grids[0].table)
             notes |= dict.fromkeys(grids[0].left)
         else:
             several |= {file: grids} if grids else {}
@@ -59,13 +60,16 @@ def tables_of_folder(folder: Path, read: Callable[[Path], list[Grid]]) -> list[G
         raise AnalysisError(f"{folder}: no file in it has one table of results{found}")
     named = pd.Series([*tables]).groupby([stem_of(x.name) for x in tables], sort=False).agg(list)
     each: list[list[Path]] = [x for x in named if len(x) > 1]
-    heads = [{name for file in x for name in tables[file].columns} for x in each]
+    again = [str(stem) for stem, x in named.items() if len(x) > 1]
+    of_each = any(measure_in(x) or usual_name(x) for x in again)
+    heads_of = {x: _kind(x, y, of_each) for x, y in tables.items()}
+    heads = [{name for file in x for name in heads_of[file]} for x in each]
     alone = [file for file, table in tables.items() if table.shape[1] == 1]
     both = 1 < len(alone) < len(tables) - 1
     kinds = [alone, [x for x in tables if x not in alone]] if both else [[*tables]]
     by_head: dict[frozenset[str], list[Path]] = {}
-    for file, table in tables.items():
-        by_head.setdefault(frozenset(map(str, table)), []).append(file)
+    for file, head in heads_of.items():
+        by_head.setdefault(frozenset(head), []).append(file)
     if any(x != heads[0] for x in heads):
         kinds = [*by_head.values()] if 2 * len(by_head) <= len(each) else each
     left += [x.relative_to(folder).as_posix() for x in tables if not any(x in y for y in kinds)]
@@ -73,15 +77,10 @@ def tables_of_folder(folder: Path, read: Callable[[Path], list[Grid]]) -> list[G
     return [_together({x: tables[x] for x in kind}, folder, note) for kind in kinds]
 
 
-def _headed(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table of a file of one column without a header, with its first number.
-
-    A whole number may be a header, as pandas writes 0.
-    """
-    first = str(table.columns[0])
-    if table.shape[1] > 1 or not re.fullmatch(r"[+-]?\d*\.\d+(?:e[+-]?\d+)?", first, re.I):
-        return table
-    return pd.DataFrame({"score": [float(first), *table.iloc[:, 0]]})
+def _kind(file: Path, table: pd.DataFrame, by_name: bool) -> set[str]:
+    """Return the names of columns, or in their stead perhaps that of the file, if it has none."""
+    names = {*map(str, table)}
+    return {stem_of(file.name)} if by_name and f"{NUMBERED} 1" in names else names
 
 
 def _head(grid: Grid) -> tuple[str, ...]:
