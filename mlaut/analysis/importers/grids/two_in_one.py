@@ -22,6 +22,7 @@ _BETWEEN = ("+", "__", "@", "|", " / ", "/", ":")  # two names in one
 _CROSSED = 0.6  # share of pairs of names with a row
 _MOST = 0.8  # of the names or cells of a column
 
+_LONG = 200  # letters, from which a cell is a text
 NO_METRIC = ("", *WORDS["scores"])  # words of a user for no metric
 _LIST = re.compile(r"[\w@+.-]+(?:\W{0,3}[/|]\W{0,3}[\w@+.-]+)+")
 
@@ -179,7 +180,7 @@ def _several(column: pd.Series) -> dict[int, list[str]]:
     """Return the numbers of the cells that have several, two to four in each, by row."""
     found = dict[int, list[str]]()
     for row, cell in enumerate([] if is_numeric_dtype(column) else column.tolist()):
-        if isinstance(cell, str) and re.search(r"\d.*[/|]|[/|].*\d", cell):
+        if isinstance(cell, str) and re.search("[/|]", cell) and re.search(r"\d", cell):
             found[row] = numbers_in(cell)
             if not found[row]:
                 return {}
@@ -189,6 +190,8 @@ def _several(column: pd.Series) -> dict[int, list[str]]:
 
 def numbers_in(cell: str) -> list[str]:
     """Return the numbers of a cell that has several, with their marks; none of any other cell."""
+    if len(cell) > _LONG:
+        return []
     shown, marked = re.split("[/|]", plain(cell)), re.split("(?<!<)[/|]", cell)
     if len(shown) < 2 or not all(map(is_number, shown)):
         return []
