@@ -324,3 +324,104 @@ def test_files_of_a_folder_with_a_table_below_each_of_many_headings(tmp_path):
     assert "results: 5 in knn.md (metric, value), 5 in svm.md (metric, value); give" in str(
         caught.value
     )
+
+
+def first_command(text):
+    """Return the columns of the first command of a question."""
+    return text.partition("choose one: ")[2].partition("; or ")[0].partition("--columns ")[2]
+
+
+@pytest.mark.parametrize("headings", [("Validation results", "Test results"), ("Dev set", "Test")])
+def test_the_table_of_the_test_part_is_offered_before_that_of_another(headings, tmp_path):
+    text = asked(tmp_path, *((x, "", *y) for x, y in zip(headings, (LARGE, SMALL), strict=True)))
+    assert first_command(text) == "table=2"
+    results = read(tmp_path, ("From scratch training", "", *SMALL), ("Transfer", "", *LARGE))
+    assert results.n_sources == 2  # training, and no part of data
+
+
+def test_the_table_whose_datasets_are_the_headings_of_others_is_offered_first(tmp_path):
+    path, parts = tmp_path / "t.md", []
+    for n, kind in enumerate(("Small", "Large"), 1):
+        parts += [f"# {kind}"]
+        for at, name in enumerate(("ants", "bees", "Averages")):
+            head = "ants|bees" if name == "Averages" else f"{name[0]}1|{name[0]}2|{name[0]}3"
+            rows = [
+                f"|{x}|" + "|".join(f"0.{n}{at}{i}{j}" for j in range(1, 4))
+                for i, x in ((1, "a"), (2, "b"))
+            ]
+            wide = head.count("|") + 2
+            rows = ["|".join(x.split("|")[: wide + 1]) + "|" for x in rows]
+            parts += [f"## {name}", f"|model|{head}|\n" + "|-" * wide + "|\n" + "\n".join(rows)]
+    path.write_text("\n\n".join(parts), encoding="utf-8")
+    with pytest.raises(AnalysisError) as caught:
+        read_results(path, "accuracy")
+    assert first_command(str(caught.value)) == "table=3"
+
+
+def test_tables_of_a_text_in_each_row_are_read_together_by_the_columns_they_share(tmp_path):
+    rows = ("svm|no|0.{0}|run {1} a", "svm|yes|0.{0}5|run {1} b", "knn|no|0.{0}7|run {1} c")
+    tables = []
+    for n, (name, more) in enumerate((("Ants", "MAE"), ("Bees", "recall"), ("Cows", "bias")), 1):
+        each = (f"{x.format(n, name)}|1{n}" for x in rows)
+        tables.append((name, "", f"model|tuned|F1|script|{more}", *each))
+    path = tmp_path / "t.md"
+    path.write_text(markdown(*tables), encoding="utf-8")
+    results = read_results(path, "f1", columns={"table": "all"})
+    assert results.datasets == ("Ants", "Bees", "Cows")
+    assert len(results.strategies) == 3
+    assert "`script` (another text in each row)" in results.how_read
+
+
+def test_a_table_of_a_strategy_that_others_lack_is_not_joined(tmp_path):
+    head = "model|accuracy"
+    tables = [(x, "", head, f"svm|0.{n}", f"knn|0.{n}5") for n, x in enumerate(("Ants", "Bees"), 1)]
+    joined = read(tmp_path, *tables, ("Cows", "", head, "svm|0.7"))
+    assert joined.datasets == ("Ants", "Bees", "Cows")
+    assert read(tmp_path, *tables, ("Cows", "", head, "mlp|0.7")).datasets == ("Ants", "Bees")
+
+
+def test_the_answer_to_the_questions_of_several_tables_reads_them_together(tmp_path):
+    rows = ("u|{0}.5|3.5", "v|{0}.25|1.5")
+    tables = [
+        (x, "", f"|{a}|{b}", *(y.format(n) for y in rows))
+        for n, (x, a, b) in enumerate((("One", "p", "q"), ("Two", "r", "s")), 1)
+    ]
+    text = asked(tmp_path, *tables, metric="gain", greater_is_better=True)
+    assert "--columns table=all,strategy=unnamed" in text
+
+
+def test_a_table_whose_numbers_need_units_is_offered_with_them(tmp_path):
+    small = "model|p|q", "svm|54.25|0.5", "knn|40.5|100.5"
+    text = asked(tmp_path, ("One", "", *small), ("Two", "", *small))
+    assert "--columns table=1 --greater-is-better" in text
+
+
+def test_a_column_of_scores_of_strategies_is_offered_where_columns_are_metrics(tmp_path):
+    rows = ("svm|lr 1|90.5|91.5", "knn|lr 2|80.5|81.5")
+    head = "Model Name|Best Configuration|Best Development Score|Best Test Score"
+    text = "\n\n".join(
+        f"## {x}\n\nAnd report averages over 5 runs:\n\n|{head}|\n|-|-|-|-|\n"
+        + "\n".join(f"|{y.replace('.5', '.' + str(n))}|" for y in rows)
+        for n, x in enumerate(("Tags", "Names"), 1)
+    )
+    (tmp_path / "t.md").write_text(text, encoding="utf-8")
+    with pytest.raises(AnalysisError) as caught:
+        read_results(tmp_path / "t.md", None, greater_is_better=True)
+    assert "table=all,strategy=Model Name,score=Best Test Score" in str(caught.value)
+    columns = {"table": "all", "score": "Best Test Score", "strategy": "Model Name"}
+    results = read_results(tmp_path / "t.md", None, greater_is_better=True, columns=columns)
+    assert results.datasets == ("Tags", "Names")
+
+
+@pytest.mark.parametrize(
+    "note", ["|{0} <br> {1}|{1} <br> {0}|", "|[link](x.org/1)|[log](x.org/2)|"]
+)
+def test_a_row_of_links_or_of_two_numbers_in_each_cell_is_left_out(note, tmp_path):
+    row = f"both{note.format('75.5', '73.5').rstrip('|')}"
+    results = read(tmp_path, ("One", "", "model|iris|wine", "svm|74.5|73", "knn|73.5|72", row))
+    assert results.strategies == ("svm", "knn")
+    assert "row 'both' (links, or several numbers in a cell)" in results.how_read
+    other = read(
+        tmp_path, ("One", "", "model|iris|wine", "svm|74.5|73", "knn|73.5|72", "mlp|OOM|-")
+    )
+    assert other.strategies == ("svm", "knn", "mlp")

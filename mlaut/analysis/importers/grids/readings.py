@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from mlaut.analysis.importers.grids.cells import WORDS
+from mlaut.analysis.importers.grids.cells import WORDS, plain
 from mlaut.analysis.importers.grids.columns import measure_in
+from mlaut.analysis.importers.grids.forms.framing import is_score
 from mlaut.analysis.importers.grids.forms.grid import FILE, ROW, Grid
 from mlaut.analysis.importers.grids.forms.headless import NUMBERED, with_names
 from mlaut.analysis.importers.grids.forms.markup import OF_MEASURE
@@ -50,6 +51,8 @@ from mlaut.errors import AnalysisError
 _SMALL_P = 1e-4  # below which half of the numbers are no scores of which more is better
 _LOOSE = {*WORDS["loose"], *WORDS["measures"]}
 _SHORT = re.compile(r"[A-Z]\d|\w[A-Z]{2}|[A-Z]\w[A-Z]")  # F1, mAP and IoU, and no SR
+_NOTE = re.compile(r"\[[^\]\d]*\]\([^)]*\)|[\d.]+\s*(?:<br ?/?>|[/ ])\s*[\d.]+")  # no score
+_PRINTED = 200  # rows up to which a table may have one for notes
 _COMMA = re.compile(r"[\W_]*[\d,]+\W*")  # a number with a comma
 
 
@@ -64,7 +67,7 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     said = {x for names in asked.columns.values() for x in names}
     named = with_names(grid.table, said)
     grid = replace(grid, table=split_crossed(named, asked.metric, said))
-    grid, others = split_cells(grid, asked)
+    grid, others = split_cells(_without_notes(grid), asked)
     g = Sheet(grid, asked)
     asked, g.others = g.asked, others
     g.drop(g.named("unused"))
@@ -195,6 +198,20 @@ def _check_headless(g: Sheet) -> None:
         raise g.refuse(
             f"no header says which columns have the scores: {quoted(numbers, ', ')}", *ways
         )
+
+
+def _without_notes(grid: Grid) -> Grid:
+    """Return a grid without the only row of links, or of two numbers in each cell."""
+    if not 2 < len(grid.table) < _PRINTED:
+        return grid
+    cells = grid.table.iloc[:, 1:].map(str)
+    scores = cells.map(lambda x: is_score(plain(x))).mean(axis=1)
+    notes = cells.map(lambda x: _NOTE.fullmatch(x.strip()) is not None).all(axis=1)
+    if notes.sum() != 1 or (scores[~notes] < 1 / 2).any():
+        return grid
+    name = plain(str(grid.table.iloc[:, 0][notes].iloc[0]))
+    left = (*grid.left, f"row {name!r} (links, or several numbers in a cell)")
+    return replace(grid, table=grid.table[~notes].reset_index(drop=True), left=left)
 
 
 def _arrow(g: Sheet, scores: Sequence[str]) -> str:

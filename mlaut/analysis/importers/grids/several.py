@@ -2,30 +2,35 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import permutations, takewhile
 
 import numpy as np
 import pandas as pd
 
-from mlaut.analysis.importers.grids.cells import WORDS
-from mlaut.analysis.importers.grids.columns import is_mean
+from mlaut.analysis.importers.grids.cells import WORDS, plain
+from mlaut.analysis.importers.grids.columns import is_mean, step_of
+from mlaut.analysis.importers.grids.forms.framing import is_score
+from mlaut.analysis.importers.grids.forms.grid import Grid
 from mlaut.analysis.importers.grids.forms.markup import OF_MEASURE
 from mlaut.analysis.importers.grids.names import PARTS, is_summary, same_metric
 from mlaut.analysis.importers.grids.sheet import Reading, likes
 from mlaut.analysis.scores.usual_names import usual_name
+from mlaut.errors import AnalysisError
+from mlaut.markup import counted
 
 _CONDITION = re.compile(  # under which strategies are compared
     r"(?i)\b(?:at|under|with|without|before|after|during|noise|noisy|shift|shots?|labels?)\b|\d\s*%|="
 )
 _APART = 5.0  # times, from which scores of the same datasets are not of one measure
 _SPARED = 4  # tables of one dataset, of which one may be left out
+_NEAR = 2  # rows in which numbers are near the means of others that they may be
 _LEAST = 4  # strategies from which equal means are no accident
 
 
 def joined(
-    readings: Mapping[int, Reading], headings: Sequence[str], strict: bool = True
+    readings: Sequence[Reading], headings: Sequence[str], strict: bool = True
 ) -> Reading | None:
     """Return readings of tables that compare the same strategies as one; None for any others.
 
@@ -37,7 +42,7 @@ def joined(
     """
     headings, kept = without_shared(headings), _without_totals(readings)
     over = [f"{x!r} (all of it is in others)" for i, x in enumerate(headings) if i not in kept]
-    each, headings = [[*readings.values()][i] for i in kept], [headings[i] for i in kept]
+    each, headings = [readings[i] for i in kept], [headings[i] for i in kept]
     means = _means_of_others(each)
     over += [f"{x!r} (a mean of another table)" for x in dict.fromkeys(x for x, _ in means)]
     each = [_without(x, {name for name, i in means if i == n}) for n, x in enumerate(each)]
@@ -67,11 +72,10 @@ def joined(
     alone = twins and len(names) == len(each)
     if len(rows) < len(each) or (twins and (not all(headings) or len({*headings}) < len(headings))):
         return None
-    known = [np.abs(x.score[~np.isnan(x.score)]) for x in each]
-    sizes = [float(np.median(x)) for x in known if len(x)]
-    if twins and not alone and sizes and max(sizes) > _APART * min(sizes):  # of other measures
-        return None
-    if twins and not alone and 1 < len({x.rpartition(": ")[2] for x in headings}) < len(headings):
+    sizes = [float(np.nanmedian(np.abs(x.score))) for x in each if not np.isnan(x.score).all()]
+    other = bool(sizes) and max(sizes) > _APART * min(sizes)  # of other measures
+    crossed = 1 < len({x.rpartition(": ")[2] for x in headings}) < len(headings)
+    if strict and twins and not alone and (other or crossed):
         return None
     before = np.concatenate([x.dataset for x in each])
     above = np.repeat(np.array(headings, dtype=object), [len(x.dataset) for x in each])
@@ -96,16 +100,15 @@ def joined(
     )
 
 
-def joined_across(readings: Mapping[int, Reading], headings: Sequence[str]) -> Reading | None:
+def joined_across(each: Sequence[Reading], headings: Sequence[str]) -> Reading | None:
     """Return readings of tables of the same datasets, each with strategies of its own, as one.
 
     Headings name the strategies of tables of one, and are a part of the names of others.
     """
-    each = list(readings.values())
     shared = set.intersection(*({*x.dataset} for x in each)) if each else set()
     if 2 * len(shared) < max((len({*x.dataset}) for x in each), default=1):
         return None
-    together = joined({n: _turned(x) for n, x in readings.items()}, headings)
+    together = joined([_turned(x) for x in each], headings)
     if together is None:
         return None
     own = [{*x.strategy} for x in each]
@@ -126,9 +129,9 @@ def _turned(reading: Reading) -> Reading:
     return replace(reading, dataset=one, strategy=two, names=names, sources={})
 
 
-def _without_totals(readings: Mapping[int, Reading]) -> list[int]:
+def _without_totals(readings: Sequence[Reading]) -> list[int]:
     """Return the places of readings without those whose cells all stand in several others."""
-    parts = [(x.dataset, x.strategy, np.nan_to_num(x.score)) for x in readings.values()]
+    parts = [(x.dataset, x.strategy, np.nan_to_num(x.score)) for x in readings]
     cells = [{*zip(*(part.tolist() for part in x), strict=True)} for x in parts]
     kept = [*range(len(cells))]
     for n in sorted(kept, key=lambda n: -len(cells[n])):
@@ -150,8 +153,8 @@ def _means_of_others(each: Sequence[Reading]) -> list[tuple[str, int]]:
         own, others = tables[i].align(tables[j], join="inner", axis=0)
         for name in map(str, own if len(own) >= _LEAST else ()):
             one, rest = own[name].to_numpy(), others.to_numpy()
-            parts = [x for k in range(2, rest.shape[1] + 1) for x in (rest[:, :k], rest[:, -k:])]
-            means += [(name, i)] * any(is_mean(one, x) for x in parts)
+            both = [x[:, :k] for x in (rest, rest[:, ::-1]) for k in _near_starts(one, x)]
+            means += [(name, i)] * any(is_mean(one, x) for x in both)
             same = np.ptp(one) > 0 and any(np.array_equal(one, x) for x in rest.T)
             equal += [(name, i, j)] * bool(same)
     counts = Counter(i for _, i in dict.fromkeys(means))
@@ -159,6 +162,14 @@ def _means_of_others(each: Sequence[Reading]) -> list[tuple[str, int]]:
     counts = Counter(i for _, i in dict.fromkeys(means))
     totals = {i for i, n in counts.items() if 2 * n >= tables[i].shape[1]}  # else by chance
     return list(dict.fromkeys(x for x in means if x[1] in totals))
+
+
+def _near_starts(one: np.ndarray, others: np.ndarray) -> list[int]:
+    """Return of how many first columns the mean is near numbers in some rows."""
+    counts = np.maximum(np.cumsum(~np.isnan(others), axis=1), 1)
+    apart = np.abs(np.nancumsum(others, axis=1) / counts - one[:, None])
+    near = (apart <= 1.01 * step_of(one)).sum(axis=0) >= _NEAR
+    return [k for k in range(2, others.shape[1] + 1) if near[k - 1]]
 
 
 def _measure_twice(each: Sequence[Reading]) -> bool:
@@ -198,6 +209,29 @@ def _without(reading: Reading, datasets: Collection[str]) -> Reading:
     )
 
 
+def stacked(grids: Sequence[Grid], where: str, column: str) -> Grid:
+    """Return the tables with the columns of most as one, with a column of their headings."""
+    flat = [x for x in grids if x.table.columns.nlevels == 1 and x.name]
+    heads = [[*map(str, x.table)] for x in flat]
+    first = Counter(map(tuple, heads)).most_common(1)[0][0] if heads else ()
+    most = [x for x in first if 2 * sum(x in head for head in heads) > len(heads)]
+    alike = [x for x, head in zip(flat, heads, strict=True) if most and {*most} <= {*head}]
+    if len(alike) < 2:
+        raise AnalysisError(f"{where}: no two tables with headings have the same columns")
+    column = f"{column} of the table" if column in most else column
+    names = without_shared([grid.name for grid in alike])
+    pairs = zip(alike, names, strict=True)
+    tables = [x.table[most].assign(**{column: name}) for x, name in pairs]
+    whole = pd.concat(tables, ignore_index=True)
+    texts = [x for x in most[1:] if not whole[x].map(lambda y: is_score(plain(str(y)))).any()]
+    own = [x for x in texts if whole[x].is_unique and not whole[most[0]].is_unique]
+    n = len(grids) - len(alike)
+    others = [f"{counted(n, 'table')} with other columns or no heading"] * (n > 0)
+    others += [f"`{x}` (another text in each row)" for x in own]
+    left = dict.fromkeys(x for grid in alike for x in grid.left)
+    return Grid("", whole.drop(columns=own), left=(*others, *left))
+
+
 def without_shared(headings: Sequence[str]) -> list[str]:
     """Return headings without the parts that all begin or end with, unless nothing is left.
 
@@ -216,10 +250,16 @@ def without_shared(headings: Sequence[str]) -> list[str]:
     return left if n > 1 and all(re.search("[a-zA-Z]{2}", x) for x in left) else headings
 
 
+def parts_of(heading: str) -> set[int]:
+    """Return the ranks of the parts of data in a heading; in "From scratch training" is none."""
+    words = re.findall(r"[\w@-]+", re.sub(r"(?<=\w )training$", "", heading.lower()))
+    return {PARTS[x] for x in words if x in PARTS and x != "all"}
+
+
 def tells_datasets(headings: Sequence[str], metric: str) -> bool:
     """Return whether headings may name datasets: no parts of data, other measures or summaries."""
     each = [re.findall(r"[\w@-]+", x.lower()) for x in headings]
-    parts = {frozenset(PARTS[x] for x in words if x in PARTS and x != "all") for words in each}
+    parts = {frozenset(parts_of(x)) for x in headings}
     others = [x for words in each for x in words if is_other(x, metric)]
     return len(parts) <= 1 and not others and not any(map(is_summary, headings))
 

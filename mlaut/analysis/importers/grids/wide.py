@@ -451,7 +451,9 @@ def _check_columns(
         text = f"its columns ({some_of(columns)}) are metrics of one dataset, and none is of "
         raise g.refuse(text + g.metric, *({"metric": word_of(x)} for x in known[:3]))
     if told:
-        raise g.refuse(f"its columns ({some_of(columns)}) {told[0].format(other)}")
+        named = told[0] == _METRICS and rows and all(g.roles[x] == "strategy" for x in rows)
+        ways = [{"strategy": rows, "score": x} for x in columns[:2] if named]
+        raise g.refuse(f"its columns ({some_of(columns)}) {told[0].format(other)}", *ways)
     if kind == "strategy" and several and {*map(word_of, shown)} & {*WORDS["protocols"]}:
         text = f"its columns ({some_of(columns)}) may be ways to measure on one dataset"
         raise g.refuse(text, *({"strategy": rows, "score": x} for x in columns[:3]))

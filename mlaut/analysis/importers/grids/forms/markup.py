@@ -25,7 +25,7 @@ _NEAR = 4  # lines above a table, and below its heading, that may list metrics
 _TITLE = 120  # letters of a line above a table that ends with a colon
 _SENTENCE = re.compile(
     r"[.!?]$|[.!?] +[A-Z]|\b(?:is|are|was|were|has|have|can|will|we|you|following)\b"
-    r"|\b(?:at|by|in|of|with)$",
+    r"|\b(?:at|by|in|of|with)$|^and\b|\bover \d+ (?:runs|seeds|folds)\b",
     re.I,
 )
 _BEGINS = re.compile(r"\s*(?:[-*+]\s+|\d+[.)]\s+)?(?:\*\*)?(\w.*)")
