@@ -4,7 +4,7 @@ All public names are here; they are imported when they are first used, so that `
 loads neither scikit-learn nor matplotlib nor keras.
 """
 
-from mlaut.lazy import attach
+from mlaut.helpers.lazy import attach
 
 __version__ = "1.0.0rc1"
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from mlaut.anew import ServerBornError, begin_anew
+from mlaut.helpers.anew import ServerBornError, begin_anew
 
 
 def main() -> None:

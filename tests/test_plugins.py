@@ -33,7 +33,8 @@ from mlaut.records import Cell, Outcome, Status
 from mlaut.report import make_report
 
 ROOT = Path(__file__).parents[1]
-OFFERED = ("errors", "records", "markup", "downloads")  # modules of which every name is public
+# Modules of which every name is public.
+OFFERED = ("mlaut.errors", "mlaut.records", "mlaut.helpers.markup", "mlaut.helpers.downloads")
 
 
 @pytest.fixture
@@ -254,7 +255,7 @@ def test_a_table_of_a_program_names_the_plugin_that_is_missing(columns, tmp_path
 def test_a_name_that_a_plugin_has_is_imported_from_mlaut_or_names_the_plugin(monkeypatch):
     monkeypatch.setitem(sys.modules, "mlaut_boards", types.SimpleNamespace(skill_table="a table"))
     assert mlaut.analysis.skill_table == mlaut.analysis.methods.aggregates.skill_table == "a table"
-    monkeypatch.setattr("mlaut.former_names.import_module", without)
+    monkeypatch.setattr("mlaut.helpers.former_names.import_module", without)
     with pytest.raises(
         ImportError, match="skill_table is in the plug-in mlaut-boards: 'pip install"
     ):
@@ -350,8 +351,7 @@ def without(name):
 
 def public_names(module):
     """Return the names of a module of MLaut that plug-ins may import; None if it is no such one."""
-    parts = module.split(".")
-    if parts[-1] in OFFERED and len(parts) == 2:
+    if module in OFFERED:
         return {name for name in dir(sys.modules[module]) if not name.startswith("_")}
     package = sys.modules.get(module)
     return {*package.__all__, "__version__"} if hasattr(package, "__all__") else None

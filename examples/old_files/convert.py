@@ -21,7 +21,7 @@ from mlaut.data import Data
 from mlaut.errors import MlautError, StoreError, StudyError
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.tables.datasets import checked_dataset
-from mlaut.markup import counted, printable
+from mlaut.helpers.markup import counted, printable
 from mlaut.records import CLASSIFICATION, REGRESSION, TRAIN_ONLY, UNUSED, Dataset, Split
 
 SOURCE = "MLaut 0.1"

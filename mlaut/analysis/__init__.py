@@ -5,7 +5,7 @@ methods, folds of one dataset, ratings, explaining, ...), `plots`, `scores`, `im
 `pairwise`; they can be imported from here, too.
 """
 
-from mlaut.lazy import attach
+from mlaut.helpers.lazy import attach
 
 ROOMS = (
     *("importers", "methods.aggregates", "methods.bayes", "methods.cross_validation"),

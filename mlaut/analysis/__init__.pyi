@@ -1,4 +1,4 @@
-"""Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
+"""Where the public names are defined: for type checkers, and for `mlaut.helpers.lazy`."""
 
 from mlaut.analysis.analyse_results import AnalyseResults as AnalyseResults
 from mlaut.analysis.common.result_types import Estimate as Estimate

@@ -22,7 +22,7 @@ from mlaut.cli import lists, runs, studies
 from mlaut.cli.output import in_own_words, setting_of, show, with_json
 from mlaut.errors import MlautError, RunInterrupted, StoreError, shortened
 from mlaut.experiments.workers.signals import stopping_at_once
-from mlaut.former_names import without_plugin
+from mlaut.helpers.former_names import without_plugin
 from mlaut.plugins.finding import found, home_of
 
 __all__ = ["cli", "main"]

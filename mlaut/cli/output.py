@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from mlaut.markup import printable
+from mlaut.helpers.markup import printable
 
 # What a command returns: its result, or a pair of it and the exit code.
 _Result = dict[str, Any] | Sequence[dict[str, Any]]

@@ -22,7 +22,7 @@ from mlaut.cli.inputs import (
 from mlaut.cli.output import Answer, as_json, one_line, show, show_rows, show_table
 from mlaut.errors import AnalysisError, StudyError, nearest, one_value_each
 from mlaut.files_io.kinds import Kind, kind_of
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 from mlaut.plugins.finding import queued_tasks, the_plugin
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
+"""Where the public names are defined: for type checkers, and for `mlaut.helpers.lazy`."""
 
 from mlaut.data.api import Data as Data
 from mlaut.data.api import list_datasets as list_datasets
@@ -27,6 +27,6 @@ from mlaut.data.tables.collections import load_sklearn as load_sklearn
 from mlaut.data.tables.folders import load_folder as load_folder
 from mlaut.data.tables.frames import from_frame as from_frame
 from mlaut.data.tables.frames import with_roles as with_roles
-from mlaut.downloads import cache_folder as cache_folder
+from mlaut.helpers.downloads import cache_folder as cache_folder
 from mlaut.files_io.tables.datasets import infer_task as infer_task
 from mlaut.files_io.tables.tables import read_table as read_table

@@ -24,8 +24,8 @@ from mlaut.errors import DataError, nearest, some_of, with_checked_options
 from mlaut.files_io import FilesIO, SplitEntry, StudyStore
 from mlaut.files_io.files_io import opened
 from mlaut.files_io.outcomes.study_records import extends
-from mlaut.former_names import former
-from mlaut.lazy import pd
+from mlaut.helpers.former_names import former
+from mlaut.helpers.lazy import pd
 
 
 @with_checked_options(DataError)

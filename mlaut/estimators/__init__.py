@@ -3,6 +3,6 @@
 Names are imported when they are first used, so that listing strategies imports no scikit-learn.
 """
 
-from mlaut.lazy import attach
+from mlaut.helpers.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, rooms=("catalogue.listed",))

@@ -1,4 +1,4 @@
-"""Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
+"""Where the public names are defined: for type checkers, and for `mlaut.helpers.lazy`."""
 
 from mlaut.estimators.catalogue.registry import REGISTRY as REGISTRY
 from mlaut.estimators.catalogue.registry import Registry as Registry

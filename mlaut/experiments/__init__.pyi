@@ -1,4 +1,4 @@
-"""Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
+"""Where the public names are defined: for type checkers, and for `mlaut.helpers.lazy`."""
 
 from mlaut.experiments.cells.saved_models import load_model as load_model
 from mlaut.experiments.checking.preview import Preview as Preview

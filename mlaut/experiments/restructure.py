@@ -14,7 +14,7 @@ from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.files_io.safe_files.hdf5 import write_in_place
 from mlaut.files_io.safe_files.names import to_h5
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 from mlaut.records import check_name
 
 Changes = Mapping[str, str | None]

@@ -4,6 +4,6 @@ Studies are read without pandas, so that ``mlaut status`` is fast; modules that 
 imported at their first use.
 """
 
-from mlaut.lazy import attach
+from mlaut.helpers.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

@@ -1,4 +1,4 @@
-"""Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
+"""Where the public names are defined: for type checkers, and for `mlaut.helpers.lazy`."""
 
 from mlaut.files_io.files_io import FilesIO as FilesIO
 from mlaut.files_io.files_io import Files_IO as Files_IO

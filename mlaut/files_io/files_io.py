@@ -30,8 +30,8 @@ from mlaut.files_io.tables.datasets import (
     put_dataset,
     what_changed,
 )
-from mlaut.lazy import pd
-from mlaut.markup import counted, table_html
+from mlaut.helpers.lazy import pd
+from mlaut.helpers.markup import counted, table_html
 from mlaut.records import Dataset
 
 MODES = ("r", "a", "w")

@@ -5,6 +5,6 @@ of `errors`, `records`, `markup` and `downloads`, and those of this package. Wha
 change in any version.
 """
 
-from mlaut.lazy import attach
+from mlaut.helpers.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

@@ -1,8 +1,8 @@
-"""Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
+"""Where the public names are defined: for type checkers, and for `mlaut.helpers.lazy`."""
 
 # what finds plug-ins
 from mlaut.plugins.finding import found as found
-from mlaut.former_names import without_plugin as without_plugin
+from mlaut.helpers.former_names import without_plugin as without_plugin
 
 # commands
 from mlaut.cli.inputs import PATH as PATH
@@ -199,7 +199,7 @@ from mlaut.estimators.searches.traces import trace_of as trace_of
 from mlaut.estimators.searches.wanted import Budget as Budget
 from mlaut.estimators.searches.wanted import Wanted as Wanted
 from mlaut.estimators.searches.wanted import parse_search as parse_search
-from mlaut.optional import need as need
+from mlaut.helpers.optional import need as need
 
 # bundles
 from mlaut.data.sources.references import load_reference as load_reference
@@ -224,5 +224,5 @@ from mlaut.files_io.safe_files.plain_files import write_files as write_files
 from mlaut.files_io.safe_files.system_errors import explained as explained
 from mlaut.files_io.safe_files.system_errors import refuse_error_of_machine as refuse_error_of_machine
 from mlaut.files_io.safe_files.untrusted import read_json as read_json
-from mlaut.held import unfinished as unfinished
+from mlaut.helpers.held import unfinished as unfinished
 from mlaut.identity.digests import digest as digest

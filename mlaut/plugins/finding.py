@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mlaut.errors import PluginWarning, StudyError
-from mlaut.former_names import of_plugin, without_plugin
+from mlaut.helpers.former_names import of_plugin, without_plugin
 
 
 @cache

@@ -42,7 +42,7 @@ from mlaut.analysis.results.missing import with_means
 from mlaut.analysis.results.study_results import sources_of
 from mlaut.errors import AnalysisError, MlautError
 from mlaut.files_io import FilesIO, StudyStore
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 from mlaut.plugins.finding import race_of, scores_by_budget
 from mlaut.records import TASKS, Analysis, Status
 from mlaut.report.contents import Contents

@@ -30,8 +30,8 @@ from mlaut.analysis.plots.decision_plot import MARKS
 from mlaut.analysis.plots.one_plots import calibration_plot, residual_plot
 from mlaut.analysis.plots.pair_plots import forest_plot, pairwise_matrix, pareto_front, time_plot
 from mlaut.analysis.plots.rank_plots import best_first
-from mlaut.former_names import if_installed, of_plugin
-from mlaut.markup import beside, counted, printable
+from mlaut.helpers.former_names import if_installed, of_plugin
+from mlaut.helpers.markup import beside, counted, printable
 from mlaut.report.records import Section
 from mlaut.report.tables import leader_of
 

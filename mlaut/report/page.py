@@ -13,7 +13,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from mlaut import __version__
-from mlaut.markup import printable
+from mlaut.helpers.markup import printable
 from mlaut.report.contents import Contents
 from mlaut.report.drawing import Picture, pictures
 from mlaut.report.explorer.payload import payload

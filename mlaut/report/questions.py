@@ -9,7 +9,7 @@ import pandas as pd
 from mlaut.analysis import QuestionError, Results
 from mlaut.analysis.common.numerics import rank_losses
 from mlaut.errors import shortened, some_of
-from mlaut.markup import counted, json_text, marked, printable
+from mlaut.helpers.markup import counted, json_text, marked, printable
 from mlaut.report.shown import ShownTable, TableColumn, decimals_of, in_words_of
 from mlaut.report.terminal import lines_of, wrapped
 from mlaut.report.writing import in_markdown

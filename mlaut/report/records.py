@@ -14,7 +14,7 @@ from mlaut.analysis.comparing.one_comparison import OneComparison
 from mlaut.analysis.deciding.certainty import numbered
 from mlaut.analysis.deciding.terms import Chosen
 from mlaut.analysis.deciding.verdict_table import Step
-from mlaut.markup import beside
+from mlaut.helpers.markup import beside
 from mlaut.report.shown import ShownTable, reading
 
 PAGE, TEXT, LATEX = "page", "text", "latex"  # TEXT is text and Markdown; CSV has all tables

@@ -16,7 +16,7 @@ from mlaut.analysis.results.tables import as_table, never_run
 from mlaut.errors import AnalysisError
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.kinds import Kind, kind_of
-from mlaut.former_names import of_plugin
+from mlaut.helpers.former_names import of_plugin
 from mlaut.report.content import Choice, Report, results_content, study_content
 from mlaut.report.contents import NO_FILE
 

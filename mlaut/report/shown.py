@@ -17,7 +17,7 @@ from mlaut.analysis.deciding.verdict_table import MARK, VerdictTable
 from mlaut.analysis.deciding.verdicts import AVOID, BASELINE, CONSIDERED, EQUAL, OPEN, USE, VERDICTS
 from mlaut.analysis.deciding.words import probability, sizes, unit
 from mlaut.analysis.results.results import Results
-from mlaut.markup import beside
+from mlaut.helpers.markup import beside
 
 _FAILED = 1000.0  # times the median: no digits of the others are left beside such a number
 _LARGE = 1e6  # numbers from here on have a power of ten in place of decimals

@@ -18,7 +18,7 @@ from mlaut.errors import some_of
 from mlaut.files_io import StudyStore
 from mlaut.files_io.outcomes.reason_counts import raised_once, rows_by_kind
 from mlaut.files_io.outcomes.study_records import SplitEntry, general_reason
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 from mlaut.records import Block, Status, scheme_in_words
 from mlaut.report.records import Made, described
 

@@ -26,7 +26,7 @@ from mlaut.analysis.estimates.behind import confusion_table, errors_by_part
 from mlaut.analysis.estimates.error_intervals import error_intervals
 from mlaut.analysis.results.study_results import mean_seconds
 from mlaut.errors import AnalysisError
-from mlaut.former_names import if_installed
+from mlaut.helpers.former_names import if_installed
 from mlaut.records import Block, Status
 from mlaut.report.records import Section, described
 from mlaut.report.shown import decision_table

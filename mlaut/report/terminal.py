@@ -10,7 +10,7 @@ from tabulate import tabulate
 
 from mlaut.analysis.deciding.decision import Decision
 from mlaut.analysis.deciding.verdicts import VERDICTS
-from mlaut.markup import counted, printable
+from mlaut.helpers.markup import counted, printable
 from mlaut.report.contents import Contents
 from mlaut.report.records import MOST_ROWS, TEXT, ReportTable, Section, shown_in
 from mlaut.report.shown import ShownTable, decision_table, in_words_of, reading

@@ -15,7 +15,7 @@ from mlaut.analysis.comparing.one_comparison import methods_of_one
 from mlaut.analysis.deciding.one_decision import OneDecision
 from mlaut.errors import AnalysisError
 from mlaut.files_io.safe_files.plain_files import write_file, write_files
-from mlaut.markup import csv_text, json_text, marked, printable
+from mlaut.helpers.markup import csv_text, json_text, marked, printable
 from mlaut.report.content import Report
 from mlaut.report.latex import as_latex
 from mlaut.report.records import MOST_ROWS, TEXT, shown_in

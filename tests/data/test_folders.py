@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from mlaut import optional
 from mlaut.data import from_frame, load_folder, load_sklearn, read_table
 from mlaut.errors import DataError, OptionalPackageError
+from mlaut.helpers import optional
 
 CSV = "x,colour,class\n1,red,a\n,blue,b\n3,?,a\n"
 

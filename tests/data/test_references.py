@@ -16,7 +16,6 @@ from servers import (
     uci_dataset,
 )
 
-from mlaut import optional
 from mlaut.data import (
     Data,
     DatasetReference,
@@ -30,6 +29,7 @@ from mlaut.data.sources.loading import find_stored
 from mlaut.data.sources.sources import SOURCES
 from mlaut.errors import DataError, OptionalPackageError, StoreError
 from mlaut.files_io import StudyStore
+from mlaut.helpers import optional
 
 
 def error_of(call, *arguments, error=DataError, **named):

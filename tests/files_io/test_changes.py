@@ -24,7 +24,7 @@ from mlaut.files_io.safe_files.hdf5 import change_h5, read_h5, rewrite_h5, write
 from mlaut.files_io.safe_files.hdf5_output import Bytes, FileObject, interrupted_later
 from mlaut.files_io.safe_files.seal import BLOCK
 from mlaut.files_io.safe_files.system_errors import explained
-from mlaut.held import wait_for_lock
+from mlaut.helpers.held import wait_for_lock
 
 OLD, NEW = np.arange(1000.0), np.arange(5000.0) ** 2
 

@@ -22,7 +22,7 @@ from mlaut.files_io.safe_files.hdf5 import accept_changes, read_h5, rewrite_h5, 
 from mlaut.files_io.safe_files.hdf5_output import Bytes
 from mlaut.files_io.safe_files.system_errors import damage_told, explained
 from mlaut.files_io.studies.study_layout import copy_study
-from mlaut.held import leftovers
+from mlaut.helpers.held import leftovers
 
 HERE = Path(__file__).parent
 

@@ -17,11 +17,11 @@ import pandas as pd
 import pytest
 from studies import entry, outcome, strategy
 
-from mlaut import held
 from mlaut.errors import StoreError, StudyLockedError
 from mlaut.files_io import FilesIO, StudyStore
 from mlaut.files_io.safe_files import lock
 from mlaut.files_io.safe_files.lock import holder_of, lock_path, locked
+from mlaut.helpers import held
 
 
 def table(number):

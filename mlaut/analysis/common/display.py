@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mlaut.lazy import pd
-from mlaut.markup import marked, printable
+from mlaut.helpers.lazy import pd
+from mlaut.helpers.markup import marked, printable
 
 SCENARIOS = {
     "(a)": "the fitted models re-used on the seen sources",

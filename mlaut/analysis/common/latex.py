@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from mlaut.markup import printable
+from mlaut.helpers.markup import printable
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",

@@ -19,7 +19,7 @@ from mlaut.analysis.common.display import SCENARIOS, SMALLEST_P, Shown, number, 
 from mlaut.analysis.common.late import Late, changed
 from mlaut.analysis.common.letters import letter_groups
 from mlaut.errors import AnalysisError
-from mlaut.lazy import pd
+from mlaut.helpers.lazy import pd
 
 _BETTER = "P(row better)"
 _UNDERFLOW = f"p is below {SMALLEST_P:.1e}, the smallest number kept here: it is an upper bound"

@@ -6,7 +6,7 @@ They are listed in `tests.toml`.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mlaut.markup import beside
+from mlaut.helpers.markup import beside
 
 
 @dataclass(frozen=True)

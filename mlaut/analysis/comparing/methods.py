@@ -12,7 +12,7 @@ from mlaut.analysis.deciding.decision import Decision
 from mlaut.analysis.deciding.words import unit
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from mlaut.analysis.deciding.terms import chosen_now
 from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT
 from mlaut.analysis.results.missing import treat_missing
 from mlaut.analysis.results.results import Results
-from mlaut.markup import printable
+from mlaut.helpers.markup import printable
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -12,7 +12,7 @@ from mlaut.analysis.common.result_types import Pairwise, TestResult
 from mlaut.analysis.results.missing import check_treatment, favouring, treat_missing, with_holes
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 
 Conclusions = Mapping[Any, str]
 

@@ -11,7 +11,7 @@ from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.comparing.numbers import Numbers
 from mlaut.analysis.deciding.verdicts import copies_in
 from mlaut.analysis.deciding.words import be, listed
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 
 _AS_VALUE = {"average_rank": "value"}
 _ORDERED = "the signed rank tests and Quade's test"

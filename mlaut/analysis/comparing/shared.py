@@ -11,7 +11,7 @@ from mlaut.analysis.pairwise.corrections import adjust
 from mlaut.analysis.results.missing import MOST_LEFT_OUT, with_reason, without_seldom_run
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 from mlaut.records import NO_RESULT
 
 _MOST = 6  # pairs in a sentence

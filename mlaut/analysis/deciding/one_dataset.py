@@ -41,7 +41,7 @@ from mlaut.analysis.pairwise.corrections import adjust_pairs
 from mlaut.analysis.pairwise.pairs import Pairs
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError, some_of
-from mlaut.markup import beside
+from mlaut.helpers.markup import beside
 from mlaut.records import Block
 
 FOLDS, MCNEMAR, DELONG, ROWS, DRAWN = "corrected t", "McNemar", "DeLong", "rows", "bootstrap"

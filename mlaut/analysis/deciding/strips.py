@@ -18,7 +18,7 @@ from mlaut.analysis.deciding.verdict_table import VerdictTable
 from mlaut.analysis.deciding.verdicts import AVOID, BASELINE
 from mlaut.analysis.methods.frequentist.ranks import rank_table
 from mlaut.analysis.results.results import Results
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 
 FEWEST_FOR_BANDS = 8  # dots; fewer are seen one by one, and quartiles would lie between them
 MOST_DOTS = 60  # of a row; of more, only those outside the middle nine tenths are drawn

@@ -20,7 +20,7 @@ from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.errors import AnalysisError, StudyError
 from mlaut.files_io import SplitEntry, StudyStore
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 from mlaut.records import TASKS, Analysis, Status
 
 # R2 has no unit. Errors in the units of each target cannot be averaged over datasets.

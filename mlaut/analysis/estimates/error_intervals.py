@@ -22,7 +22,7 @@ from mlaut.analysis.scores.base import MLautScore
 from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.analysis.scores.metrics import over_targets
 from mlaut.errors import AnalysisError
-from mlaut.markup import beside, counted
+from mlaut.helpers.markup import beside, counted
 from mlaut.records import CLASSIFICATION, REGRESSION, UNUSED, Block, Split
 
 # Factors of the variance of "CV Wald, inflated". They were chosen on 34 tables and confirmed on

@@ -8,7 +8,7 @@ from pathlib import Path
 from mlaut.analysis.importers.grids.sheet import QuestionError
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError, DataError
-from mlaut.former_names import without_plugin
+from mlaut.helpers.former_names import without_plugin
 from mlaut.plugins.finding import found
 
 # Words in the first lines of files of leaderboards.

@@ -18,8 +18,8 @@ import pandas as pd
 
 from mlaut.analysis.common.arguments import shown
 from mlaut.analysis.results.results import Results
-from mlaut.downloads import downloaded
 from mlaut.errors import AnalysisError, nearest
+from mlaut.helpers.downloads import downloaded
 
 # They say how the file is read.
 _NO_PROTOCOL = ("greater_is_better", "percent", "index", "reader", "options")

@@ -40,7 +40,7 @@ from mlaut.analysis.importers.grids.several import (
 from mlaut.analysis.importers.grids.sheet import Asked, QuestionError, Reading, Sheet
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, some_of
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 
 _ONE = "one strategy"
 _ALL, _HEADING = "all", "heading"  # tables of a file, and the column with their headings

@@ -3,7 +3,7 @@
 Their public names can be imported from here, too.
 """
 
-from mlaut.lazy import attach
+from mlaut.helpers.lazy import attach
 
 _ROOMS = ("aggregates", "bayes", "cross_validation", "frequentist", "lacoste")
 

@@ -1,4 +1,4 @@
-"""Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
+"""Where the public names are defined: for type checkers, and for `mlaut.helpers.lazy`."""
 
 from mlaut.analysis.pairwise.corrections import adjust as adjust
 from mlaut.analysis.pairwise.decisions import Cycle as Cycle

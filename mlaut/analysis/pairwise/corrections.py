@@ -20,7 +20,7 @@ from mlaut.analysis.common.display import SMALLEST_P
 from mlaut.analysis.common.late import changed
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.errors import AnalysisError
-from mlaut.lazy import pd
+from mlaut.helpers.lazy import pd
 
 Correction = Callable[[np.ndarray], np.ndarray]
 

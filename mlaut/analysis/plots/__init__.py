@@ -1,7 +1,7 @@
 """Figures of results that the other packages of the analysis computed."""
 
-from mlaut.lazy import attach
-from mlaut.optional import load_matplotlib
+from mlaut.helpers.lazy import attach
+from mlaut.helpers.optional import load_matplotlib
 
 load_matplotlib()  # before a module of this folder imports it
 

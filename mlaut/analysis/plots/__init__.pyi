@@ -1,4 +1,4 @@
-"""Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
+"""Where the public names are defined: for type checkers, and for `mlaut.helpers.lazy`."""
 
 from mlaut.analysis.plots.overview_plots import rank_plot as rank_plot
 from mlaut.analysis.plots.pair_plots import pareto_front as pareto_front

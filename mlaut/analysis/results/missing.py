@@ -9,7 +9,7 @@ import numpy as np
 from mlaut.analysis.common.arguments import checked
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError, nearest, some_of
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 from mlaut.records import NO_RESULT, NOT_RUN, Status
 
 TREATMENTS = {

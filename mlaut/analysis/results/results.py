@@ -17,8 +17,8 @@ from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.results import study_results, tables
 from mlaut.analysis.scores.base import MLautScore
 from mlaut.errors import AnalysisError, MissingCellsError, some_of, with_checked_options
-from mlaut.lazy import pd
-from mlaut.markup import counted
+from mlaut.helpers.lazy import pd
+from mlaut.helpers.markup import counted
 from mlaut.records import Block, Status
 
 _OF_DATASETS = ("expected", "n_test", "n_train")  # arrays of shape (N, R, F)

@@ -17,7 +17,7 @@ from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.errors import AnalysisError, some_of
 from mlaut.files_io.outcomes.study_records import foreign_sources
 from mlaut.files_io.studies.study import StudyStore
-from mlaut.lazy import pd
+from mlaut.helpers.lazy import pd
 from mlaut.records import NOT_PLANNED, UNUSED, Block, Status
 
 if TYPE_CHECKING:

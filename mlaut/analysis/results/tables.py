@@ -15,8 +15,8 @@ from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, DirectionError, nearest, some_of
 from mlaut.files_io.tables.tables_of_others import as_pandas
-from mlaut.lazy import pd
-from mlaut.markup import counted
+from mlaut.helpers.lazy import pd
+from mlaut.helpers.markup import counted
 from mlaut.records import NO_RESULT
 
 if TYPE_CHECKING:

@@ -1,5 +1,5 @@
 """Metrics: scores and losses of predictions, and the catalogue of all metrics by name."""
 
-from mlaut.lazy import attach
+from mlaut.helpers.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

@@ -1,4 +1,4 @@
-"""Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
+"""Where the public names are defined: for type checkers, and for `mlaut.helpers.lazy`."""
 
 from mlaut.analysis.scores.contingency import contingency_table as contingency_table
 from mlaut.analysis.scores.contingency import cumulative_gain as cumulative_gain

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from mlaut.markup import beside
+from mlaut.helpers.markup import beside
 
 _WORDS = beside(__file__)
 _PARTS: dict[str, str] = {x: part for part, text in _WORDS["parts"].items() for x in text.split()}

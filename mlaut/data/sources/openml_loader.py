@@ -18,11 +18,11 @@ from typing import Any
 
 from mlaut.data.splits.resampling import split_of_pairs
 from mlaut.data.tables.frames import from_frame
-from mlaut.downloads import explained
 from mlaut.errors import DataError
 from mlaut.files_io.tables.tables import read_table
-from mlaut.lazy import pd
-from mlaut.optional import need
+from mlaut.helpers.downloads import explained
+from mlaut.helpers.lazy import pd
+from mlaut.helpers.optional import need
 from mlaut.records import CLASSIFICATION, REGRESSION, Dataset, Split
 
 

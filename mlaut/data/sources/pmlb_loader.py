@@ -1,9 +1,9 @@
 """Loader of datasets of the Penn Machine Learning Benchmarks, through the package ``pmlb``."""
 
 from mlaut.data.tables.frames import from_frame
-from mlaut.downloads import cache_folder, explained
 from mlaut.errors import DataError, nearest_of
-from mlaut.optional import need
+from mlaut.helpers.downloads import cache_folder, explained
+from mlaut.helpers.optional import need
 from mlaut.records import CLASSIFICATION, REGRESSION, Dataset
 
 HOME = "https://epistasislab.github.io/pmlb"

@@ -7,9 +7,9 @@ from urllib.parse import parse_qsl, quote
 
 from mlaut.data.sources.sources import SOURCES
 from mlaut.data.tables.frames import with_roles
-from mlaut.downloads import cache_folder, cached
 from mlaut.errors import DataError, StoreError, refuse_unknown
 from mlaut.files_io import FilesIO
+from mlaut.helpers.downloads import cache_folder, cached
 from mlaut.records import ROLES, Dataset
 
 OPTIONS = ("name", "target", *ROLES)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from mlaut.data.tables.frames import from_frame
-from mlaut.downloads import cache_folder, explained
 from mlaut.errors import DataError, nearest
-from mlaut.lazy import pd
-from mlaut.optional import need
+from mlaut.helpers.downloads import cache_folder, explained
+from mlaut.helpers.lazy import pd
+from mlaut.helpers.optional import need
 from mlaut.records import TASKS, Dataset
 
 HOME = "https://archive.ics.uci.edu"

@@ -27,7 +27,7 @@ from mlaut.data.splits.by_role import (
     check_count,
 )
 from mlaut.errors import DataError, nearest
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 from mlaut.records import CLASSIFICATION, TRAIN_ONLY, UNUSED, Split
 
 

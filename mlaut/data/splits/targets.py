@@ -9,7 +9,7 @@ import numpy as np
 
 from mlaut.errors import DataError, some_of
 from mlaut.files_io.tables.datasets import check_target, task_named
-from mlaut.lazy import pd
+from mlaut.helpers.lazy import pd
 from mlaut.records import CLASSIFICATION
 
 

@@ -27,8 +27,8 @@ from mlaut.files_io.tables.tables import (
     read_rows,
     stem_of,
 )
-from mlaut.former_names import if_installed, without_plugin
-from mlaut.lazy import pd
+from mlaut.helpers.former_names import if_installed, without_plugin
+from mlaut.helpers.lazy import pd
 from mlaut.plugins.finding import found
 from mlaut.records import ROLES, Dataset
 

@@ -12,7 +12,7 @@ from typing import Any
 from mlaut.data.splits.targets import encode_target
 from mlaut.errors import DataError, TextWarning, nearest_of, some_of
 from mlaut.files_io.tables.datasets import MOST_CLASSES, checked_dataset, task_named
-from mlaut.lazy import pd
+from mlaut.helpers.lazy import pd
 from mlaut.records import Dataset, as_list
 
 

@@ -25,7 +25,7 @@ from mlaut.arrays import Series, is_sparse, row_shape
 from mlaut.errors import DataError
 from mlaut.files_io.tables.pairs import labels_of
 from mlaut.files_io.tables.tables import MISSING, ending_of, read_rows, stem_of
-from mlaut.lazy import pd
+from mlaut.helpers.lazy import pd
 from mlaut.records import TRAIN_ONLY, Split
 
 TRAIN, VALIDATION, TEST = "train", "validation", "test"

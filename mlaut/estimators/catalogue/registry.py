@@ -25,8 +25,8 @@ from mlaut.estimators.catalogue.catalogue import CATALOGUE, NETWORKS, TODAY
 from mlaut.estimators.libraries.library import LIBRARIES, Library
 from mlaut.estimators.strategy.listed_strategy import Strategy
 from mlaut.estimators.strategy.metadata import ALL, DEFAULT, PAPER
-from mlaut.former_names import former
-from mlaut.lazy import pd
+from mlaut.helpers.former_names import former
+from mlaut.helpers.lazy import pd
 from mlaut.plugins.finding import found
 from mlaut.records import check_name
 

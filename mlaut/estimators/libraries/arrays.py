@@ -11,7 +11,7 @@ from mlaut.arrays import row_shape
 from mlaut.estimators.libraries.library import LIBRARIES
 from mlaut.estimators.looking import has
 from mlaut.estimators.preparing.preprocessing import Preprocessor
-from mlaut.lazy import imported
+from mlaut.helpers.lazy import imported
 from mlaut.records import CLASSIFICATION
 
 _OF_TABLES = ("sklearn", "mlaut", *LIBRARIES)  # packages whose tags say what they take

@@ -19,7 +19,7 @@ from types import ModuleType
 
 import numpy as np
 
-from mlaut.optional import changed, need
+from mlaut.helpers.optional import changed, need
 
 BACKENDS = ("jax", "torch", "tensorflow")
 """Backends in order of preference; `docs/networks.md` has the measurements."""

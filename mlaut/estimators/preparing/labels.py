@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mlaut.errors import StrategyError
 from mlaut.estimators.looking import has
-from mlaut.lazy import imported
+from mlaut.helpers.lazy import imported
 
 _TAKES_EVERY_LABEL = ("sklearn", "mlaut")
 _MOST_WARNINGS = 1000  # per fit, so that a classifier that warns in a loop cannot fill the memory

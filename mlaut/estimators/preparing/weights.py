@@ -11,7 +11,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from mlaut.errors import StrategyError
 from mlaut.estimators.looking import has
-from mlaut.lazy import imported
+from mlaut.helpers.lazy import imported
 
 TAKES_NO_WEIGHTS = (
     "its fit takes no sample_weight; leave it out, or give the column of weights the role ignore"

@@ -21,7 +21,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from mlaut.errors import StrategyError
 from mlaut.estimators.preparing.related_rows import RelatedRows
 from mlaut.estimators.searches.traces import search_in, short_names
-from mlaut.former_names import without_plugin
+from mlaut.helpers.former_names import without_plugin
 from mlaut.identity.digests import plain
 from mlaut.plugins.finding import grid_search
 

@@ -23,7 +23,7 @@ from mlaut.estimators.preparing import NATIVE
 from mlaut.estimators.preparing.preprocessing import Preprocessor
 from mlaut.estimators.strategy.metadata import Properties
 from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator
-from mlaut.lazy import imported
+from mlaut.helpers.lazy import imported
 from mlaut.records import CLASSIFICATION, REGRESSION, TASKS
 
 

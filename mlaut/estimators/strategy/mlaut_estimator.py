@@ -49,11 +49,11 @@ from mlaut.estimators.searches.tuning import GridSearch, TuningFolds
 from mlaut.estimators.searches.wanted import parse_budget, parse_search
 from mlaut.estimators.sizes import as_size_limit
 from mlaut.estimators.strategy.metadata import DEFAULT, PAPER, DataShape, Properties
-from mlaut.former_names import of_plugin, without_plugin
-from mlaut.held import unfinished
+from mlaut.helpers.former_names import of_plugin, without_plugin
+from mlaut.helpers.held import unfinished
+from mlaut.helpers.markup import table_html
 from mlaut.identity.describer import Description, class_path, influential
 from mlaut.identity.digests import canonical, describe, digest, plain
-from mlaut.markup import table_html
 from mlaut.records import CLASSIFICATION, REGRESSION, TooLarge
 
 

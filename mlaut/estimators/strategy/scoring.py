@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from mlaut.costs import Costs
 from mlaut.estimators.strategy.mlaut_estimator import MlautEstimator
-from mlaut.markup import beside
+from mlaut.helpers.markup import beside
 from mlaut.records import CLASSIFICATION, REGRESSION
 
 _NAMES: dict[str, str] = beside(__file__)

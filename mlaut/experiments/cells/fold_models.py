@@ -32,7 +32,7 @@ from mlaut.estimators.preparing.preprocessing import Preprocessor
 from mlaut.estimators.preparing.weights import fit_arguments, needs_groups
 from mlaut.estimators.searches.tuning import GridSearch
 from mlaut.experiments.cells.cell_input import FoldTable
-from mlaut.lazy import imported
+from mlaut.helpers.lazy import imported
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,8 @@ from sklearn.pipeline import Pipeline
 from mlaut.errors import MlautError, StoreError, StrategyError, StudyError, nearest_of
 from mlaut.files_io import StudyStore
 from mlaut.files_io.studies.models import model_path, models_folder, read_model, write_model
-from mlaut.former_names import of_plugin
-from mlaut.optional import need
+from mlaut.helpers.former_names import of_plugin
+from mlaut.helpers.optional import need
 from mlaut.records import Cell
 
 _SUFFIX = {"skops": ".skops", "keras": ".keras", "network": ".zip", "pickle": ".pickle.z"}

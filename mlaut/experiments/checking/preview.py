@@ -20,7 +20,7 @@ from mlaut.experiments.plans.shards import check_shard
 from mlaut.experiments.runs.trial import trial_fits
 from mlaut.experiments.study_files import choices, study_file
 from mlaut.files_io import FilesIO, StudyStore
-from mlaut.markup import Displayed, counted
+from mlaut.helpers.markup import Displayed, counted
 from mlaut.plugins.finding import the_plugin
 from mlaut.records import TASKS, Analysis
 

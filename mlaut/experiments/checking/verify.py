@@ -24,7 +24,7 @@ from mlaut.files_io import FilesIO, SplitEntry, StudyStore
 from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.files_io.outcomes.study_records import foreign_sources
 from mlaut.files_io.studies.study_checks import journal_problems, problems_of, remains_of
-from mlaut.markup import Displayed, counted
+from mlaut.helpers.markup import Displayed, counted
 from mlaut.records import Cell, Dataset, Status
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from mlaut.experiments.workers.batches import Batch, BatchQueue
 from mlaut.experiments.workers.pool import Team, run_batches
 from mlaut.experiments.workers.tables import load_table
 from mlaut.experiments.workers.worker import prepare
-from mlaut.former_names import without_plugin
+from mlaut.helpers.former_names import without_plugin
 from mlaut.plugins.finding import found
 from mlaut.records import Outcome
 

@@ -14,7 +14,7 @@ from mlaut.files_io import StudyStore
 from mlaut.files_io.outcomes.study_records import USAGE
 from mlaut.files_io.studies.models import models_folder
 from mlaut.files_io.studies.study_arrays import array_layout, room_of
-from mlaut.markup import Displayed, counted
+from mlaut.helpers.markup import Displayed, counted
 from mlaut.records import Status
 
 OWN, OTHER_DATASETS, OTHER_STRATEGIES, NOTHING = (

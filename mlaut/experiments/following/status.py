@@ -26,7 +26,7 @@ from mlaut.files_io.outcomes.study_records import general_reason
 from mlaut.files_io.safe_files.lock import holder_of, holder_words
 from mlaut.files_io.studies.study_checks import journal_problems, remains_of
 from mlaut.files_io.studies.study_layout import damage_explained
-from mlaut.markup import Displayed, counted
+from mlaut.helpers.markup import Displayed, counted
 from mlaut.records import Status
 
 JOURNAL_LEFT = "an interrupted run left a journal; the next run merges it into the study"

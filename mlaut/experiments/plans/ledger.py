@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mlaut.files_io.outcomes.reason_counts import without_numbers
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 from mlaut.records import Status
 
 

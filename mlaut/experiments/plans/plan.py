@@ -30,8 +30,8 @@ from mlaut.files_io.outcomes.reason_counts import rows_by_reason
 from mlaut.files_io.outcomes.study_records import merged_entry, split_change
 from mlaut.files_io.studies.study_reader import LEARNERS
 from mlaut.files_io.tables.datasets import DatasetInfo
+from mlaut.helpers.markup import Displayed, counted
 from mlaut.identity.distributions import installed_version
-from mlaut.markup import Displayed, counted
 from mlaut.records import Status, TooLarge
 
 Group = tuple[SplitEntry, str, tuple[tuple[int, int], ...]]

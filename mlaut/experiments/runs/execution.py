@@ -30,7 +30,7 @@ from mlaut.experiments.workers.signals import interrupt_of, interrupted_once
 from mlaut.files_io import StudyStore, StudyWriter
 from mlaut.files_io.safe_files.lock import beat
 from mlaut.files_io.studies.models import prepare_models
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 from mlaut.records import UNSAVED, Cell, Outcome, Status, TooLarge
 
 _OF_A_SIGNAL = (Status.ERROR, Status.CRASHED)

@@ -21,7 +21,7 @@ from mlaut.experiments.runs.execution import carry_out
 from mlaut.experiments.runs.trial import trial_fits
 from mlaut.files_io import FilesIO, SplitEntry, StudyStore
 from mlaut.files_io.files_io import opened
-from mlaut.markup import printable
+from mlaut.helpers.markup import printable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Self
 
-from mlaut.markup import counted, printable
+from mlaut.helpers.markup import counted, printable
 from mlaut.records import Outcome, Status
 
 _LINE_SECONDS = 10.0  # between two lines of a log

@@ -30,8 +30,8 @@ from mlaut.files_io.outcomes.study_records import OF_OUTCOME, USAGE
 from mlaut.files_io.safe_files.lock import beat
 from mlaut.files_io.studies.models import model_path, models_folder, prepare_models
 from mlaut.files_io.studies.study_reader import LEARNERS
+from mlaut.helpers.lazy import pd
 from mlaut.identity.distributions import installed_version
-from mlaut.lazy import pd
 from mlaut.records import Block, Cell, Outcome, Status
 
 

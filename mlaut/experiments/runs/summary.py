@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mlaut.experiments.plans.ledger import Ledger, alike, counts_text, counts_words
-from mlaut.markup import Displayed, counted
+from mlaut.helpers.markup import Displayed, counted
 from mlaut.records import Status
 
 

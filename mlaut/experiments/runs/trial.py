@@ -14,8 +14,8 @@ from mlaut.experiments.plans.plan import Group, Plan
 from mlaut.experiments.plans.run_options import cell_options
 from mlaut.experiments.workers.batches import make_batches
 from mlaut.files_io import SplitEntry
-from mlaut.lazy import pd
-from mlaut.markup import counted
+from mlaut.helpers.lazy import pd
+from mlaut.helpers.markup import counted
 from mlaut.records import CLASSIFICATION, UNUSED, Outcome, Split, Status
 
 # A failure on the first number of training rows counts only if it is repeated on the second one:

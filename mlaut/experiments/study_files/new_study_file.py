@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mlaut.data.tables.folders import TARGETS, folder_tables, known_layout, load_file
 from mlaut.errors import DataError, StudyError, some_of
-from mlaut.markup import beside, counted, json_text
+from mlaut.helpers.markup import beside, counted, json_text
 from mlaut.records import CLASSIFICATION, Dataset
 
 _FEW = 20  # rows, up to which any column may have no value twice

@@ -10,7 +10,7 @@ from typing import Any
 
 from mlaut import files_io
 from mlaut.errors import DataError, StudyError, UnusableWarning, some_of
-from mlaut.markup import printable
+from mlaut.helpers.markup import printable
 
 _OF_DATASET = re.compile(r"dataset ('[^']*')")
 

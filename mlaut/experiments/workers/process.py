@@ -20,7 +20,6 @@ from multiprocessing.connection import wait
 from multiprocessing.reduction import send_handle
 from typing import Any, NamedTuple
 
-from mlaut.anew import THREAD_VARIABLES
 from mlaut.experiments.cells import messages
 from mlaut.experiments.cells.cell_input import failed_outcome
 from mlaut.experiments.cells.memory import CPU_WAITS, CpuSeconds, oom_kills
@@ -29,6 +28,7 @@ from mlaut.experiments.workers.batches import Batch, DatasetRef
 from mlaut.experiments.workers.signals import STOPPING
 from mlaut.experiments.workers.start import start_process
 from mlaut.experiments.workers.tables import Lent
+from mlaut.helpers.anew import THREAD_VARIABLES
 from mlaut.records import Cell, Outcome, Status
 
 _LOADING_SECONDS = 300.0  # limit for loading strategy and dataset before the first cell

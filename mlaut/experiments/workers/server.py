@@ -8,10 +8,10 @@ from multiprocessing import forkserver, resource_tracker, util
 from pathlib import Path
 from typing import Any
 
-from mlaut import anew
 from mlaut.experiments.workers.signals import interrupts_held
 from mlaut.experiments.workers.start import as_parent, one_thread
-from mlaut.optional import changed
+from mlaut.helpers import anew
+from mlaut.helpers.optional import changed
 
 _OF_ARROW = "jemalloc_bg_thd"  # thread of the memory of pyarrow, which is made for forks
 

@@ -17,9 +17,9 @@ from multiprocessing import forkserver, reduction
 from pathlib import Path
 from typing import Any
 
-from mlaut import anew
 from mlaut.errors import StudyError
-from mlaut.optional import changed
+from mlaut.helpers import anew
+from mlaut.helpers.optional import changed
 
 _START_PAUSES = (0.05, 0.2, 1.0, 0.0)  # seconds; a fork server that was killed needs a restart
 _SERVER_TRIES = 3  # of a fork server that ends while it loads

@@ -36,7 +36,7 @@ from mlaut.files_io.safe_files.hdf5_output import Bytes, write_all
 from mlaut.files_io.safe_files.names import beside
 from mlaut.files_io.safe_files.plain_files import open_plain
 from mlaut.files_io.safe_files.seal import BLOCK, joined, sealed_size
-from mlaut.held import is_still, wait_for_lock
+from mlaut.helpers.held import is_still, wait_for_lock
 
 _MAGIC = b"MLAUT-CHANGE-1\n"
 _PAGE = 4096  # bytes: the unit in which file systems write

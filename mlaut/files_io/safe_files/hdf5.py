@@ -44,7 +44,7 @@ from mlaut.files_io.safe_files.seal import (
 )
 from mlaut.files_io.safe_files.system_errors import damage_told, explain, explained
 from mlaut.files_io.safe_files.untrusted import check_links
-from mlaut.held import remove_leftovers, unfinished
+from mlaut.helpers.held import remove_leftovers, unfinished
 
 _PIECE = 2**20  # bytes of one read
 _NO_SEAL = "it cannot be sealed"

@@ -23,7 +23,7 @@ from mlaut.errors import StoreError, StudyLockedError
 from mlaut.files_io.safe_files.names import beside
 from mlaut.files_io.safe_files.plain_files import open_plain
 from mlaut.files_io.safe_files.system_errors import TAKING_A_LOCK, explain
-from mlaut.held import is_still
+from mlaut.helpers.held import is_still
 
 
 @dataclass

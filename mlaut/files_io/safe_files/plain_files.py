@@ -18,7 +18,7 @@ from typing import Any
 
 from mlaut.errors import StoreError
 from mlaut.files_io.safe_files.system_errors import explained
-from mlaut.held import unfinished
+from mlaut.helpers.held import unfinished
 
 MOST_TEXT = 2**24  # bytes of a study file, a list of clusters, or a file of strategies
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mlaut.errors import MlautError, StoreError
-from mlaut.markup import beside
+from mlaut.helpers.markup import beside
 
 TAKING_A_LOCK = "taking its lock"
 _MEANT = beside(__file__)  # read now: when an error is explained, too many files may be open

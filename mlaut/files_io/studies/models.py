@@ -20,7 +20,7 @@ from mlaut.files_io.safe_files.hdf5_output import write_all
 from mlaut.files_io.safe_files.names import beside, to_h5
 from mlaut.files_io.safe_files.plain_files import refuse_link
 from mlaut.files_io.safe_files.system_errors import explained
-from mlaut.held import is_held, unfinished
+from mlaut.helpers.held import is_held, unfinished
 from mlaut.records import Cell
 
 _DIGEST = re.compile("[0-9a-f]{64}")

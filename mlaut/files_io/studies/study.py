@@ -52,7 +52,7 @@ from mlaut.files_io.studies import study_layout as layout
 from mlaut.files_io.studies.study_arrays import StudyArrays, names_of
 from mlaut.files_io.studies.study_reader import StudyReader
 from mlaut.files_io.studies.study_writer import StudyWriter, fold_in, forget_torn, put_again
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 from mlaut.records import Status
 
 

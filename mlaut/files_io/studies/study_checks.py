@@ -16,7 +16,7 @@ from mlaut.files_io.studies.models import is_recorded, models_folder
 from mlaut.files_io.studies.study import StudyStore
 from mlaut.files_io.studies.study_arrays import StudyArrays, tested_rows
 from mlaut.files_io.studies.study_layout import PREDICTIONS, SPLITS, arrays_of, strategies_of
-from mlaut.held import leftovers
+from mlaut.helpers.held import leftovers
 from mlaut.records import CLASSIFICATION, TRAIN_ONLY, UNUSED, Block, Cell, Status, not_distributions
 
 

@@ -33,7 +33,7 @@ from mlaut.files_io.studies import study_layout as layout
 from mlaut.files_io.studies.models import copy_model, is_recorded, model_path, models_folder
 from mlaut.files_io.studies.study import StudyStore
 from mlaut.files_io.studies.study_arrays import PART, ROWS, StudyArrays, tested_rows
-from mlaut.held import remove_leftovers, unfinished
+from mlaut.helpers.held import remove_leftovers, unfinished
 from mlaut.records import Cell, Status
 
 Model = tuple[Path, Mapping[str, Any]]  # the folder and the record of a saved model

@@ -31,7 +31,7 @@ from mlaut.files_io.safe_files.lock import holder_of
 from mlaut.files_io.safe_files.names import beside, from_h5
 from mlaut.files_io.studies import study_layout as layout
 from mlaut.files_io.studies.study_arrays import PART, ArrayWriter, StudyArrays
-from mlaut.markup import counted, table_html
+from mlaut.helpers.markup import counted, table_html
 from mlaut.records import Block, Cell, Status, Trace
 
 T = TypeVar("T")

@@ -47,8 +47,8 @@ from mlaut.files_io.tables.fingerprints import (
 from mlaut.files_io.tables.frames import read_columns, read_frame, write_frame
 from mlaut.files_io.tables.roles import checked_roles, described_roles, plain_roles
 from mlaut.files_io.tables.tables_of_others import as_pandas, with_indicators
-from mlaut.lazy import pd
-from mlaut.markup import counted
+from mlaut.helpers.lazy import pd
+from mlaut.helpers.markup import counted
 from mlaut.records import CLASSIFICATION, REGRESSION, TASKS, Dataset, Split, as_list
 
 ENCODING = "mlaut-dataset"

@@ -31,7 +31,7 @@ from typing import Any, cast
 import numpy as np
 
 from mlaut.errors import DataError
-from mlaut.lazy import pd
+from mlaut.helpers.lazy import pd
 
 MASKED = frozenset(
     ["boolean", "Float32", "Float64"]

@@ -12,7 +12,7 @@ import numpy as np
 from mlaut.files_io.safe_files.names import plain_names
 from mlaut.files_io.tables.arrays import array_fingerprint
 from mlaut.files_io.tables.encodings import Element, encode_columns
-from mlaut.lazy import pd
+from mlaut.helpers.lazy import pd
 
 VERSION = "mlaut-table-1"
 EXACT_IN_FLOAT = 2**53  # up to this, every integer is a float64

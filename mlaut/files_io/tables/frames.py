@@ -30,7 +30,7 @@ from mlaut.files_io.safe_files.names import plain_names
 from mlaut.files_io.safe_files.texts import get_attributes, new_group, put_attributes, put_values
 from mlaut.files_io.safe_files.untrusted import Held, check_size, check_together, stored_array
 from mlaut.files_io.tables import encodings
-from mlaut.lazy import pd
+from mlaut.helpers.lazy import pd
 
 VERSION = 1  # of the form of a table in HDF5; a newer one is refused
 STRINGS = 2  # version of the encoding of texts with an array of strings in place of bytes, offsets

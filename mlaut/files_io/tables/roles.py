@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mlaut.errors import DataError, nearest, refuse_unknown
-from mlaut.lazy import pd
+from mlaut.helpers.lazy import pd
 from mlaut.records import ROLES, Dataset, as_list
 
 _ONE_COLUMN = ("weight", "group", "time")

@@ -21,8 +21,8 @@ from mlaut.files_io.safe_files.plain_files import DEFLATED, MEMORY, check_plain
 from mlaut.files_io.safe_files.system_errors import refuse_error_of_machine
 from mlaut.files_io.tables.pairs import HDF5, read_hdf5, read_npy, without_x
 from mlaut.files_io.tables.tables_of_others import of_pair
-from mlaut.lazy import pd
-from mlaut.optional import need
+from mlaut.helpers.lazy import pd
+from mlaut.helpers.optional import need
 
 MISSING = ("", "?", "NA", "NaN", "nan", "NULL", "null")
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from mlaut.arrays import Series, is_array, is_list_of_arrays
 from mlaut.errors import DataError
-from mlaut.lazy import pd
-from mlaut.optional import need
+from mlaut.helpers.lazy import pd
+from mlaut.helpers.optional import need
 
 _TYPES = {"boolean": "boolean", "date": "datetime64[s]", "decimal": "float64"}
 """Types for objects of one kind, by pandas' name of the kind."""

@@ -16,7 +16,7 @@ from mlaut_exchange import Bundle, extend_bundle, open_bundle, publish_study
 
 from mlaut.errors import StudyError
 from mlaut.files_io import StrategyEntry, StudyStore
-from mlaut.markup import json_text
+from mlaut.helpers.markup import json_text
 from mlaut.plugins import Chosen, read_toml, write_file
 from mlaut_boards.pages import build_leaderboard
 from mlaut_boards.verdict import REFUSED, Verdict

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mlaut.errors import StudyError, one_value_each
-from mlaut.markup import csv_text
+from mlaut.helpers.markup import csv_text
 from mlaut.plugins import (
     PATH,
     Answer,

@@ -7,7 +7,7 @@ import numpy as np
 
 from mlaut.analysis import Results
 from mlaut.errors import AnalysisError
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 from mlaut.plugins import checked, position
 
 KEEP = "keep"

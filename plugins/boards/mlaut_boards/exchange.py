@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from mlaut import __version__
 from mlaut.analysis import MLautScore
 from mlaut.errors import AnalysisError
-from mlaut.markup import json_text
+from mlaut.helpers.markup import json_text
 from mlaut.plugins import write_file
 from mlaut.report import Report
 

@@ -13,7 +13,7 @@ import pandas as pd
 from mlaut.analysis import Results
 from mlaut.data import read_table
 from mlaut.errors import AnalysisError, DataError
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 from mlaut.plugins import (
     MOST_JSON,
     Format,

@@ -7,9 +7,9 @@ from typing import Any
 
 from mlaut_exchange import disagreement, open_bundle
 
-from mlaut.downloads import MOST_BYTES
 from mlaut.errors import StudyError
 from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore, merge_studies
+from mlaut.helpers.downloads import MOST_BYTES
 from mlaut.plugins import (
     Kind,
     explained,

@@ -10,7 +10,7 @@ from scipy.special import stdtr, stdtrit
 from mlaut.analysis import Results, ResultTable
 from mlaut.errors import AnalysisError
 from mlaut.files_io import StudyStore
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 from mlaut.plugins import (
     FEWEST,
     RELATIVE_NOISE,

@@ -14,7 +14,7 @@ from mlaut_exchange import Bundle, BundledDataset
 
 from mlaut import __version__
 from mlaut.files_io import SplitEntry, StrategyEntry, StudyStore
-from mlaut.markup import csv_text
+from mlaut.helpers.markup import csv_text
 from mlaut.plugins import (
     ShownCell,
     ShownTable,

@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 from mlaut_exchange import read_small
 
 from mlaut.errors import StoreError
-from mlaut.markup import json_text, marked
+from mlaut.helpers.markup import json_text, marked
 from mlaut.plugins import read_json
 
 FORMAT = 1

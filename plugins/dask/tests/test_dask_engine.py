@@ -35,7 +35,7 @@ from mlaut.experiments.engines.engine import make_engine
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.workers.batches import Batch, DatasetRef
 from mlaut.files_io import StudyStore
-from mlaut.optional import changed
+from mlaut.helpers.optional import changed
 from mlaut.records import Cell, Outcome, Status
 
 ROOT = Path(__file__).parents[3]

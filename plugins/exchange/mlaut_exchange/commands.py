@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from mlaut.errors import some_of
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 from mlaut.plugins import PATH, Answer, Kind, database_and_options, kind_of, show
 
 

@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mlaut.downloads import MOST_BYTES
 from mlaut.errors import MlautError, StudyError
 from mlaut.experiments import Verification, verify_study
 from mlaut.files_io import FilesIO, SplitEntry, StudyStore
+from mlaut.helpers.downloads import MOST_BYTES
 from mlaut.records import Dataset
 from mlaut_exchange.manifest import (
     DATASETS,

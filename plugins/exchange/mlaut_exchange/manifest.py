@@ -16,7 +16,7 @@ from typing import Any
 
 from mlaut.errors import StoreError
 from mlaut.files_io import FilesIO, SplitEntry
-from mlaut.markup import beside, json_text, printable
+from mlaut.helpers.markup import beside, json_text, printable
 from mlaut.plugins import MANIFEST, explained, open_plain, read_json
 from mlaut.records import Dataset
 

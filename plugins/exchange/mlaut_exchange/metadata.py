@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 
 from mlaut import __version__
-from mlaut.markup import json_text, marked, printable
+from mlaut.helpers.markup import json_text, marked, printable
 from mlaut.plugins import MANIFEST
 from mlaut_exchange.manifest import DATASETS, KINDS, STRATEGIES, STUDY_FILE, Bundle
 

@@ -20,8 +20,8 @@ from typing import BinaryIO
 from urllib.parse import urljoin, urlsplit
 
 from mlaut import __version__
-from mlaut.downloads import MOST_BYTES, answer_of, cache_folder
 from mlaut.errors import DataError, StoreError
+from mlaut.helpers.downloads import MOST_BYTES, answer_of, cache_folder
 from mlaut.plugins import MANIFEST, explained, is_address, open_plain, unfinished
 from mlaut_exchange.manifest import (
     KINDS,

@@ -21,7 +21,7 @@ import pandas as pd
 from mlaut.errors import MlautError, StoreError, StudyError, with_checked_options
 from mlaut.experiments import read_study_file
 from mlaut.files_io import DatasetInfo, FilesIO, SplitEntry, StudyStore
-from mlaut.markup import csv_text
+from mlaut.helpers.markup import csv_text
 from mlaut.plugins import (
     MANIFEST,
     Kind,

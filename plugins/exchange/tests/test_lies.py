@@ -8,7 +8,9 @@ from mlaut_exchange import open_bundle, opening
 
 from mlaut.errors import MlautError
 
-OF_MLAUT = runpy.run_path(str(Path(__file__).parents[3] / "tests" / "test_downloads.py"))
+OF_MLAUT = runpy.run_path(
+    str(Path(__file__).parents[3] / "tests" / "helpers" / "test_downloads.py")
+)
 LIES, liar, hurry = (OF_MLAUT[name] for name in ("LIES", "liar", "hurry"))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 from mlaut.plugins import (
     BASELINE,
     NOW,

@@ -12,7 +12,7 @@ import numpy as np
 from mlaut.errors import StoreError, StudyError
 from mlaut.experiments import Preview, StudyFile, plan_study, read_study_file
 from mlaut.files_io import StudyStore
-from mlaut.markup import Displayed, counted
+from mlaut.helpers.markup import Displayed, counted
 from mlaut.plugins import (
     NOTHING,
     Shard,

@@ -228,7 +228,7 @@ def test_sheets_of_excel_and_titles_above_them(tmp_path):
     ("ending", "package"), [(".xlsx", "openpyxl"), (".xls", "xlrd"), (".ods", "odf")]
 )
 def test_sheets_need_their_package(ending, package, tmp_path, monkeypatch):
-    monkeypatch.setattr("mlaut.optional.find_spec", lambda _: None)
+    monkeypatch.setattr("mlaut.helpers.optional.find_spec", lambda _: None)
     (tmp_path / f"book{ending}").write_bytes(b"")
     with pytest.raises(Exception, match=rf"needs {package}.*pip install 'mlaut\[excel\]'"):
         read_results(tmp_path / f"book{ending}", "accuracy")

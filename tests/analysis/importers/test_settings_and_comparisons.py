@@ -9,7 +9,7 @@ import pytest
 from small_tables import ALPHA, BETA, LONG, WIDE, is_wide, read, refused
 
 from mlaut.analysis import read_results
-from mlaut.errors import AnalysisError
+from mlaut.errors import AnalysisError, DataError
 
 RATIO = np.array(ALPHA) / np.array(BETA)
 TEXTS = WIDE.map("{:.2f}".format)
@@ -608,3 +608,47 @@ def test_rows_that_count_may_be_strategies(tmp_path, stem):
     except AnalysisError as error:
         told = str(error)
     assert "rows are numbered" not in told
+
+
+def test_rows_that_count_cells_and_the_best_of_each_row_are_left_out(tmp_path):
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(rng.uniform(20, 90, (8, 4)).round(2), columns=list("uvwx"))
+    table = table.set_axis(pd.Index([f"d{x}" for x in "abcdefgh"], name="Dataset"))
+    table.loc["dc", "w"] = np.nan
+    table.loc["dh"] = 40.0  # all whole
+    table["Max"] = table.max(axis=1).round(1)
+    table.loc["count"] = [8, 8, 7, 8, np.nan]
+    results = read(tmp_path, table)
+    assert len(results.datasets) == 8
+    assert results.strategies == tuple("uvwx")
+    assert "`Max` (the best of the others in each row)" in results.how_read
+    few = table.drop(index="count").rename(index={"da": "count"})
+    assert "count" in read(tmp_path, few).datasets
+
+
+def test_lines_between_rows_of_latex_are_no_rows(tmp_path):
+    rows = r"a & .9 & .8 \\ \\ [-6pt] \hline \\[-6pt] b & .7 & .6 \\ [2ex] c & .5 & .4 \\"
+    path = tmp_path / "t.tex"
+    path.write_text(rf"\begin{{tabular}}{{lcc}} Method & iris & wine \\ {rows} \end{{tabular}}")
+    assert read_results(path, "accuracy").strategies == ("a", "b", "c")
+
+
+def test_a_folder_of_which_half_is_not_read_is_no_table(tmp_path):
+    for i in range(3):
+        text = f"|dataset|a|b|\n|-|-|-|\n|iris|.9|.8{i}|\n|wine|.7|.6|"
+        (tmp_path / f"run_{i}.md").write_text(text)
+        (tmp_path / f"log_{i}.md").write_text("nothing\n")
+    with pytest.raises(AnalysisError, match="3 of its 6 files have another form than the rest"):
+        read_results(tmp_path, "accuracy")
+    (tmp_path / "log_0.md").unlink()
+    columns = {"dataset": "dataset", "repeat": "file"}
+    assert read_results(tmp_path, "accuracy", columns=columns).strategies == ("a", "b")
+
+
+def test_what_python_prints_is_read_unless_a_key_comes_twice(tmp_path):
+    path = tmp_path / "t.json"
+    path.write_text("{'iris': {'a': 0.9, 'b': 0.8}, 'wine': {'a': 0.7, 'b': 0.6}}")
+    assert set(read_results(path, "accuracy").strategies) == {"a", "b"}
+    path.write_text("{'iris': {'a': 0.9, 'b': 0.8}, 'iris': {'a': 0.7, 'b': 0.6}}")
+    with pytest.raises(DataError, match="cannot be read as JSON"):
+        read_results(path, "accuracy")

@@ -144,7 +144,7 @@ def test_without_skops_a_model_is_a_pickle_and_one_that_is_there_says_what_it_ne
         return None if name == "skops" else find_spec(name)
 
     monkeypatch.setattr("mlaut.experiments.cells.saved_models.find_spec", absent)
-    monkeypatch.setattr("mlaut.optional.find_spec", absent)
+    monkeypatch.setattr("mlaut.helpers.optional.find_spec", absent)
     assert save_model(tmp_path, Cell("iris", "t"), model)["format"] == "pickle"
     with pytest.raises(OptionalPackageError, match=r"needs skops.*pip install 'mlaut\[models\]'"):
         read_saved(tmp_path, safe, trusted=True)

@@ -19,7 +19,7 @@ from mlaut.analysis.results.tables import (
 )
 from mlaut.analysis.scores.metric_names import direction
 from mlaut.analysis.scores.usual_names import usual_name
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 from mlaut.records import NO_RESULT
 
 _RUNS = re.compile("run|trial|iter|exp|row", re.I)  # repeats whose numbers pair nothing

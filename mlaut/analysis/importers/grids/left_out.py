@@ -162,11 +162,15 @@ def _is_rank(g: Sheet, name: str) -> bool:
 
 def _is_best(values: np.ndarray) -> bool:
     """Return whether the last column is the best of the others in each row, and none of them."""
+    values = values[~np.isnan(values[:, -1])]  # but for the rows of averages
     own, others = values[:, -1], values[:, :-1]
     if len(own) < _ROWS or others.shape[1] < 3:
         return False
     best = [fold(others, axis=1) for fold in (np.fmax.reduce, np.fmin.reduce)]
-    return any(np.array_equal(own, x) for x in best) and not (own == others.T).all(axis=1).any()
+    return (
+        any(np.allclose(own, x, rtol=1e-3) for x in best)
+        and not (own == others.T).all(axis=1).any()
+    )
 
 
 def _is_among(g: Sheet, name: str, numbers: Sequence[str]) -> bool:
@@ -326,9 +330,13 @@ def _rows_of_counts(g: Sheet, label: Sequence[str]) -> list[int]:
     values = matrix_of([x for x in g.columns.values() if x.is_number])
     if not called or 2 * len(called) > len(label) or not values.size:
         return []
-    whole = (np.isnan(values) | (values % 1 == 0)).all(axis=1)
-    rest = np.delete(whole, called)
-    return [i for i in called if whole[i] and not rest.any()]
+    none = np.isnan(values)
+    whole = (none | (values % 1 == 0)).all(axis=1) & ~none.all(axis=1)
+    wins = [i for i, x in enumerate(label) if is_summary(x)]
+    rest = np.delete(whole, [*called, *wins])
+    filled = np.abs(values - (~np.delete(none, [*called, *wins], axis=0)).sum(axis=0)) <= 1
+    of_cells = (filled | none).all(axis=1)  # how many numbers each column has
+    return [i for i in called if whole[i] and (of_cells[i] or not rest.any())]
 
 
 def _is_small(values: np.ndarray, row: int) -> bool:

@@ -29,7 +29,7 @@ from mlaut.analysis.importers.grids.sheet import Reading, Sheet, Way, likes, quo
 from mlaut.analysis.importers.grids.single import P_VALUE, strategies_in
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import some_of
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 
 Names = list[str]
 _MOST_OPTIONS = 6  # columns in a message

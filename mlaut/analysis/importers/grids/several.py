@@ -18,7 +18,7 @@ from mlaut.analysis.importers.grids.names import PARTS, is_summary, same_metric
 from mlaut.analysis.importers.grids.sheet import Reading, likes
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 
 _CONDITION = re.compile(  # under which strategies are compared
     r"(?i)\b(?:at|under|with|without|before|after|during|noise|noisy|shift|shots?|labels?)\b|\d\s*%|="

@@ -46,7 +46,7 @@ from mlaut.analysis.importers.grids.single import check_corner, is_metric, may_s
 from mlaut.analysis.importers.grids.two_in_one import NO_METRIC
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, some_of
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 
 _STATISTICS = r"(?:^|\W)(?:min|max|median|mean|std|sd|count|\d+%|iqr|mode|var)\W*$"  # of a summary
 _NAMES = 5  # of rows, from which as many rows of each are no accident

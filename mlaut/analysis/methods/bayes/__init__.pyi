@@ -1,4 +1,4 @@
-"""Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
+"""Where the public names are defined: for type checkers, and for `mlaut.helpers.lazy`."""
 
 from mlaut.analysis.methods.bayes.correlated_t import correlated_t_datasets as correlated_t_datasets
 from mlaut.analysis.methods.bayes.correlated_t import correlated_t_probabilities as correlated_t_probabilities

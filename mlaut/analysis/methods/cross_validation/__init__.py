@@ -1,5 +1,5 @@
 """Tests and estimates from the folds of one dataset: scenario (b)."""
 
-from mlaut.lazy import attach
+from mlaut.helpers.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

@@ -1,4 +1,4 @@
-"""Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
+"""Where the public names are defined: for type checkers, and for `mlaut.helpers.lazy`."""
 
 from mlaut.analysis.methods.cross_validation.fold_tests import cv_differences as cv_differences
 from mlaut.analysis.methods.cross_validation.fold_tests import cv_test as cv_test

@@ -21,7 +21,7 @@ from mlaut.analysis.methods.cross_validation.statistics import CV_TESTS, CvTest,
 from mlaut.analysis.results.given import of_results, takes_sources
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 
 
 def degrees_of_freedom(test: CvTest, df: float | str, folds: int, runs: int) -> float:

@@ -1,4 +1,4 @@
-"""Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
+"""Where the public names are defined: for type checkers, and for `mlaut.helpers.lazy`."""
 
 from mlaut.analysis.methods.frequentist.mcnemar import mcnemar_p as mcnemar_p
 from mlaut.analysis.methods.frequentist.mcnemar import mcnemar_test as mcnemar_test

@@ -16,7 +16,7 @@ from mlaut.analysis.pairwise.runner import PairStatistics, odd, pair_test
 from mlaut.analysis.results.given import of_results
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 
 _AGREE = (
     "all datasets agree on the order: F is infinite, and p is the probability of this agreement "

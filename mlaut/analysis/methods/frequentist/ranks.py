@@ -25,7 +25,7 @@ from mlaut.analysis.results.given import check_sources, of_results, takes_source
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.sources.flips import FEWEST, Joint, joint_test
 from mlaut.errors import AnalysisError
-from mlaut.optional import load_matplotlib
+from mlaut.helpers.optional import load_matplotlib
 
 _LEAST = 1e-12  # error of a p-value of Nemenyi's test, from a distribution function near 1
 _LEAST_NOTE = f"a p-value of {_LEAST:g} is an upper bound: twelve decimals are computed"

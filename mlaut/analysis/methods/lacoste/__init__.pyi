@@ -1,4 +1,4 @@
-"""Where the public names are defined: for type checkers, and for `mlaut.lazy`."""
+"""Where the public names are defined: for type checkers, and for `mlaut.helpers.lazy`."""
 
 from mlaut.analysis.methods.lacoste.bayesian_bootstrap import bootstrap_prob_better as bootstrap_prob_better
 from mlaut.analysis.methods.lacoste.pair_probabilities import error_counts as error_counts

@@ -10,7 +10,7 @@ import pandas as pd
 
 from mlaut.analysis import Results, ResultTable, published
 from mlaut.errors import AnalysisError
-from mlaut.markup import counted
+from mlaut.helpers.markup import counted
 from mlaut.plugins import Seed, checked, digest, one_of, positions, share, the_results, with_reason
 from mlaut.records import NOT_RUN
 from mlaut_boards.placing.loss_board import CLIP, LossBoard, relative_ranks

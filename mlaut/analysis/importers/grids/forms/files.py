@@ -36,7 +36,7 @@ from mlaut.errors import AnalysisError, DataError
 from mlaut.files_io.kinds import EXCEL, JSON, MARKUP, NOTEBOOK, PICKLES, TEXTS
 from mlaut.files_io.safe_files.plain_files import MOST_JSON, check_plain, read_plain, strict_json
 from mlaut.files_io.tables.tables import ending_of, read_table
-from mlaut.optional import need
+from mlaut.helpers.optional import need
 
 _TABLES_IN: dict[str, Callable[[str], Iterator[Printed]]] = {
     **dict.fromkeys((".html", ".htm"), html_tables),
@@ -225,6 +225,16 @@ def _of_pickle(path: Path, trust: bool) -> Grid:
     return grid_of_frame(content) if isinstance(content, pd.DataFrame) else grid_of_object(content)
 
 
+def _of_python(text: str) -> Any:
+    """Return the value that Python has printed; raise an error if a key comes twice."""
+    tree = ast.parse(text.strip(), mode="eval")
+    for node in ast.walk(tree):
+        keys = [ast.dump(x) for x in node.keys if x] if isinstance(node, ast.Dict) else []
+        if len({*keys}) < len(keys):
+            raise ValueError("a key comes twice")
+    return ast.literal_eval(tree)
+
+
 def _of_json(text: str, path: Path) -> list[Grid]:
     """Return the tables in JSON: rows, a form of pandas, or values nested by names.
 
@@ -235,7 +245,7 @@ def _of_json(text: str, path: Path) -> list[Grid]:
         content = [strict_json(x) for x in text.splitlines() if x] if lines else strict_json(text)
     except ValueError as error:
         try:
-            content = ast.literal_eval(text.strip())  # as Python prints it
+            content = _of_python(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             raise DataError(f"{path}: cannot be read as JSON ({error}); check the file") from error
     lists = {x: y for x, y in content.items() if named_rows(y)} if type(content) is dict else {}

@@ -202,7 +202,8 @@ def latex_tables(text: str) -> Iterator[Printed]:
         body = _FURTHER_PAGES.sub("", _OF_PAGES.sub("", table[2], count=1), count=1)
         body = re.sub(rf"^\s*(\[[^\]]*\])?(\{{[^{{}}]*\}})?{_BRACED}", "", body)
         body = _LINES.sub("", body)
-        rows = [_ampersands(row) for row in re.split(r"\\\\(?:\[[^\]]*\])?|\\tabularnewline", body)]
+        ends = r"\\\\\s*(?:\[-?[\d.]+\s*[a-z]+\])?|\\\\(?:\[[^\]]*\])?|\\tabularnewline"
+        rows = [_ampersands(row) for row in re.split(ends, body)]
         yield Printed(" ".join(heading.split()), [row for row in rows if any(row)])
 
 

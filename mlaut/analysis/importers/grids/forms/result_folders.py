@@ -73,6 +73,11 @@ def tables_of_folder(folder: Path, read: Callable[[Path], list[Grid]]) -> list[G
     if any(x != heads[0] for x in heads):
         kinds = [*by_head.values()] if 2 * len(by_head) <= len(each) else each
     left += [x.relative_to(folder).as_posix() for x in tables if not any(x in y for y in kinds)]
+    read_as = Counter(x.suffix for kind in kinds for x in kind)
+    unread = [x for x in left if 2 * read_as[Path(x).suffix] > read_as.total()]
+    if len(unread) >= read_as.total():  # what is read would stand for all
+        text = f"{folder}: {len(unread)} of its {len(unread) + read_as.total()} files have another"
+        raise AnalysisError(f"{text} form than the rest ({some_of(unread, 3)}): name one of them")
     note = (*notes, *[f"files {some_of(left)} (not one table)"] * bool(left))
     return [_together({x: tables[x] for x in kind}, folder, note) for kind in kinds]
 

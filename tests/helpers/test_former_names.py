@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import mlaut
 from mlaut.cli import cli
-from mlaut.former_names import former
+from mlaut.helpers.former_names import former
 
 
 def of_today(name):

@@ -19,7 +19,7 @@ from urllib.error import HTTPError
 from urllib.parse import parse_qs, urldefrag
 
 from mlaut.errors import DataError, MlautError
-from mlaut.markup import printable
+from mlaut.helpers.markup import printable
 
 VARIABLE = "MLAUT_CACHE"
 MOST_BYTES = 4 * 2**30  # of a dataset or a bundle

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mlaut.former_names import check_former, in_plugins, of_plugin
+from mlaut.helpers.former_names import check_former, in_plugins, of_plugin
 
 __all__ = ["attach", "imported", "pd"]
 

@@ -11,9 +11,9 @@ import threading
 import pandas as pd
 import pytest
 
-from mlaut import downloads
-from mlaut.downloads import downloaded, explained
 from mlaut.errors import DataError, MlautError
+from mlaut.helpers import downloads
+from mlaut.helpers.downloads import downloaded, explained
 
 OK = b"HTTP/1.1 200 OK\r\n"
 TEXT = b"a,b\n1,2\n"

@@ -9,7 +9,7 @@ import pytest
 
 import mlaut
 from mlaut.analysis import Results
-from mlaut.markup import csv_text, json_text
+from mlaut.helpers.markup import csv_text, json_text
 from mlaut.report import make_report, write_report
 
 PACKAGE = Path(mlaut.__file__).parent
@@ -26,9 +26,11 @@ def _calls(path):
 
 
 def test_one_module_writes_csv():
-    assert list(_calls(PACKAGE / "markup.py")) == ["to_csv"]
+    assert list(_calls(PACKAGE / "helpers" / "markup.py")) == ["to_csv"]
     others = {str(path): list(_calls(path)) for path in PACKAGE.rglob("*.py")}
-    assert [path for path, calls in others.items() if calls] == [str(PACKAGE / "markup.py")]
+    assert [path for path, calls in others.items() if calls] == [
+        str(PACKAGE / "helpers" / "markup.py")
+    ]
 
 
 def test_csv_keeps_numbers_and_names_of_levels():

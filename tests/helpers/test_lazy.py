@@ -10,7 +10,7 @@ import pytest
 import mlaut
 import mlaut.analysis
 from mlaut.analysis import methods
-from mlaut.lazy import imported
+from mlaut.helpers.lazy import imported
 
 
 def test_every_public_name_of_the_analysis_can_be_had_from_it():

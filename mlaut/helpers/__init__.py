@@ -1,0 +1,1 @@
+"""Helpers of all packages: downloads, locks, lazy imports, markup, libraries that may lack."""
