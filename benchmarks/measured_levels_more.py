@@ -37,7 +37,6 @@ from sklearn.tree import DecisionTreeClassifier
 from mlaut.analysis import Results, dataset_estimates
 from mlaut.analysis.methods.bayes import (
     correlated_t_probabilities,
-    hierarchical_probabilities,
     sign_probabilities,
     signed_rank_probabilities,
 )
@@ -134,6 +133,8 @@ def of_datasets(times: int, seed: int) -> Iterator[Row]:
 
 def of_hierarchies(times: int, seed: int) -> Iterator[Row]:
     """Yield rates of the hierarchical test if the datasets' differences are symmetric about 0."""
+    from mlaut_extras import hierarchical_probabilities
+
     for n, spread in ((10, 0.0), (10, 2.0)):
         rng = np.random.default_rng([seed, n])
         p = []

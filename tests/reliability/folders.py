@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from mlaut_exchange import open_bundle, publish_study, verify_bundle
 
 import mlaut
 from mlaut.files_io import StudyStore, merge_studies
@@ -24,6 +23,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "plugins" / "boards" / "tests
 
 def make_bundle(folder: Path) -> None:
     """Publish a small study, and leave it beside the bundle."""
+    from mlaut_exchange import publish_study
+
     os.environ["MLAUT_CACHE"] = str(folder / "cache")
     made = mlaut.Study(folder / "other.h5", seed=7)
     made.add_datasets(["starter/iris", "starter/zoo"])
@@ -45,6 +46,8 @@ def name_anew(bundle: Path) -> None:
 
 def verified(bundle: Path) -> None:
     """Verify as ``mlaut verify`` does, with cells that are fitted again."""
+    from mlaut_exchange import verify_bundle
+
     opened, found = verify_bundle(bundle, refit="20%", engine="inline")
     str(opened), str(found)
 
@@ -56,6 +59,8 @@ def merged(bundle: Path) -> None:
 
 def study_in(bundle: Path) -> Path:
     """Return the study of a bundle, as ``mlaut report`` does."""
+    from mlaut_exchange import open_bundle
+
     return open_bundle(bundle).study
 
 
