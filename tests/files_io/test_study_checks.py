@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from studies import entry, outcome, strategy
 
-from mlaut.errors import StoreWarning
+from mlaut.errors import MlautError, StoreWarning
 from mlaut.files_io import StudyStore
 from mlaut.files_io.outcomes.journal import Journal
 from mlaut.files_io.safe_files import hdf5
@@ -18,7 +18,12 @@ from mlaut.files_io.safe_files.hdf5 import change_h5, rewrite_h5
 from mlaut.files_io.safe_files.lock import locked
 from mlaut.files_io.safe_files.texts import put_labels
 from mlaut.files_io.studies.models import models_folder, write_model
-from mlaut.files_io.studies.study_checks import journal_problems, problems_of, remains_of
+from mlaut.files_io.studies.study_checks import (
+    checking,
+    journal_problems,
+    problems_of,
+    remains_of,
+)
 from mlaut.records import REGRESSION, Status
 
 IRIS = dataclasses.replace(entry("iris"), truth=np.array([0, 1, 2, 2, 1, 0], "i4"))
@@ -103,6 +108,20 @@ def test_a_study_that_is_spoilt_is_told(study, spoil, where, what):
     found = list(problems_of(study))
     assert any(place == where and what in text for place, text in found), found
     assert not [text for _, text in found if "\n" in text]
+
+
+def test_a_copy_checks_as_verify_does(study, tmp_path):
+    found = []
+    check = checking(study, lambda *problem: found.append(problem))
+    assert list(problems_of(study.copy_to(tmp_path / "sound.h5", dict, check))) == found == []
+    with rewrite_h5(study.path) as file:
+        change(CELLS + "iris/seconds", lambda a: a + 1)(file)
+        file.move("splits/cpu", "splits/other")
+    check = checking(study, lambda *problem: found.append(problem))
+    assert found == [("study", "outcomes of datasets without split: cpu")]
+    with contextlib.suppress(MlautError):
+        study.copy_to(tmp_path / "spoilt.h5", dict, check)
+    assert any("its checksum does not hold" in what for _, what in found)
 
 
 def without_status(study):

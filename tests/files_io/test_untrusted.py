@@ -30,6 +30,7 @@ from mlaut.files_io.safe_files import seal
 from mlaut.files_io.safe_files.hdf5_output import Bytes
 from mlaut.files_io.safe_files.seal import BLOCK, LIST, make_seal
 from mlaut.files_io.safe_files.texts import put_json
+from mlaut.files_io.safe_files.untrusted import check_together
 from mlaut.records import Cell, Trace
 from mlaut.report import make_report
 
@@ -334,6 +335,19 @@ def test_a_kind_that_is_no_text_can_be_sealed(study):
         file[IRIS].attrs["encoding-type"] = np.arange(3)
     accept_changes(study.path)
     told_by_all(study)
+
+
+def test_what_a_group_holds_is_opened_to_some_depth_only(tmp_path):
+    with h5py.File(tmp_path / "deep.h5", "w") as file:
+        file["table/kind"] = np.dtype("f4")  # of its own name
+        file["table/columns/a"] = np.arange(3)
+        held = check_together(file["table"])
+        assert {*held.inside} == {"kind", "columns"}
+        group = file["table"]
+        for _ in range(2000):
+            group = group.create_group("a")
+        with pytest.raises(StoreError, match="/table: groups lie too deep in it"):
+            check_together(file["table"])
 
 
 def test_ways_that_multiply_are_not_walked(tmp_path):

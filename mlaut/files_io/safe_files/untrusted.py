@@ -143,6 +143,9 @@ def stored_array(identity: Any, plain: bool = False, largest: int | None = None)
     return StoredArray(identity, space.shape, dtype)
 
 
+_DEEPEST = 32  # levels of groups, far more than those of any table
+
+
 class Held(NamedTuple):
     """Group or array of a file, open, with what it holds by name."""
 
@@ -162,9 +165,12 @@ def check_together(group: h5py.Group, text: int = 1) -> Held:
     """
     sizes = list[int]()
 
-    def held(item: Any) -> Held:
+    def held(item: Any, depth: int = 0) -> Held:
         if isinstance(item, h5py.h5g.GroupID):  # none has a second name (`check_links`)
-            return Held(item, {x.decode(): held(h5py.h5o.open(item, x)) for x in item})
+            if depth > _DEEPEST:
+                raise StoreError(f"{group.file.filename}: {group.name}: groups lie too deep in it")
+            each = ((x.decode(), h5py.h5o.open(item, x)) for x in item)
+            return Held(item, {name: held(inner, depth + 1) for name, inner in each})
         if isinstance(item, h5py.h5d.DatasetID):
             kind, n_values = item.get_type(), item.get_space().get_simple_extent_npoints()
             many = text if isinstance(kind, h5py.h5t.TypeStringID) else 1
