@@ -42,8 +42,8 @@ def installed(cases):
 
 
 def functions():
-    """Return the names of the public functions, without those that only read files."""
-    of_files = ("read_", "load_", "save_")
+    """Return the names of the public functions, without those that only read files or watch."""
+    of_files = ("read_", "load_", "save_", "image_folders", "follow_study")
     names = (n for n in analysis.__all__ if inspect.isfunction(getattr(analysis, n)))
     return {name for name in names if not name.startswith(of_files)}
 
