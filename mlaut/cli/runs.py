@@ -185,7 +185,7 @@ def run(
 
         if kind_of(study_file) is not Kind.BUNDLE:
             raise StudyError(
-                f"{study_file}: no bundle; the plug-in mlaut-exchange makes one of a study"
+                f"{study_file}: no bundle; 'mlaut publish', of mlaut-exchange, makes one of a study"
             )
         io = FilesIO(database) if database else None
         done = the_bundles().extend_bundle(study_file, added, output, hdf5_input_io=io, **given)

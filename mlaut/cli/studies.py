@@ -23,6 +23,7 @@ from mlaut.cli.output import Answer, as_json, one_line, show, show_rows, show_ta
 from mlaut.errors import AnalysisError, StudyError, nearest, one_value_each
 from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.helpers.markup import counted
+from mlaut.helpers.optional import need
 from mlaut.plugins.finding import queued_tasks, the_plugin
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def status(studies: Sequence[Path], why: bool, alive: bool, within: str, follow:
         raise click.UsageError("--follow draws, and --json prints: give one of them")
     if follow:
         extras = the_plugin("extras", "runs are followed in the terminal")
+        need("rich", extra="watch", purpose="The live view")
         extras.follow_study(database, options.get("title", ""))
         return {}, 0
     if alive:

@@ -85,6 +85,9 @@ from mlaut.analysis.plots.canvas import FONT as FONT
 from mlaut.analysis.plots.canvas import GREY as GREY
 from mlaut.analysis.plots.canvas import ORANGE as ORANGE
 from mlaut.analysis.plots.canvas import canvas as canvas
+from mlaut.analysis.plots.canvas import legend_below as legend_below
+from mlaut.analysis.plots.canvas import line_axes as line_axes
+from mlaut.analysis.plots.canvas import line_style as line_style
 from mlaut.analysis.plots.canvas import log_scale as log_scale
 from mlaut.analysis.plots.canvas import row_size as row_size
 from mlaut.analysis.plots.canvas import style as style

@@ -619,7 +619,8 @@ def test_a_former_name_is_answered_with_that_of_today(arguments, answer, capsys)
 
 def test_strategies_are_added_to_a_bundle_and_to_nothing_else(study):
     refused = mlaut("run", "study.h5", "--add", "SVC", "-o", "new.h5", folder=study)
-    answer = "mlaut: error: study.h5: no bundle; the plug-in mlaut-exchange makes one of a study\n"
+    why = "no bundle; 'mlaut publish', of mlaut-exchange, makes one of a study"
+    answer = f"mlaut: error: study.h5: {why}\n"
     assert (refused.stderr, refused.returncode) == (answer, 5)
 
 

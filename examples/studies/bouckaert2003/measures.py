@@ -23,12 +23,10 @@ from mlaut.analysis.methods.cross_validation.repeated_cv import (
     difference_table,
 )
 from mlaut.analysis.methods.cross_validation.statistics import CV_TESTS, find_cv_test
-from mlaut.analysis.plots.canvas import FONT, canvas, log_scale, style
-from mlaut.analysis.plots.look import PALETTE
+from mlaut.analysis.plots.canvas import FONT, legend_below, line_axes, line_style, log_scale
 from mlaut.errors import AnalysisError
 
 LEVELS = (0.01, 0.05, 0.10)  # the usual levels
-_LINES, _MARKS = ("-", "--", "-.", ":"), "osD^vPX"  # of a test by its place
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -368,17 +366,11 @@ def calibration_plot(
     """
     rates, best = _select_level(calibration, level, tests)
     label = f"type I error at level {number(level)}"
-    figure, axes = canvas(ax, figsize, (7.5, 5.6))
-    style(axes, "degrees of freedom", label)
-    axes.tick_params(axis="y", labelsize=FONT)
+    figure, axes = line_axes(ax, figsize, (7.5, 5.6), "degrees of freedom", label)
     band = 2 * calibration.standard_error(level)
     axes.axhspan(level - band, level + band, color="#DDDDDD", zorder=0)
     for place, name in enumerate(rates.columns):
-        look = {
-            "color": PALETTE[place % len(PALETTE)],
-            "marker": _MARKS[place % len(_MARKS)],
-            "linestyle": _LINES[place % len(_LINES)],
-        }
+        look = line_style(place)
         line = rates[name].dropna()
         point = best.loc[name]
         df_text = f"df {number(point['df'])}" if point["calibratable"] else "not calibratable"
@@ -397,8 +389,7 @@ def calibration_plot(
         "datasets",
         fontsize=FONT,
     )
-    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12)}  # where it covers no line
-    axes.legend(**below, ncols=2, fontsize=FONT, frameon=False, handlelength=3.5)
+    legend_below(axes, 2)
     return figure
 
 

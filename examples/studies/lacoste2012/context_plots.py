@@ -1,7 +1,6 @@
 """ROC curves of tests on synthetic contexts, and the areas under them, as figures."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,42 +10,17 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator
 
 from mlaut.analysis import ResultTable
-from mlaut.analysis.plots.canvas import FONT, GREY, Size, canvas, label_plainly, log_scale, style
-from mlaut.analysis.plots.look import PALETTE
+from mlaut.analysis.plots.canvas import (
+    FONT,
+    GREY,
+    Size,
+    label_plainly,
+    legend_below,
+    line_axes,
+    line_style,
+    log_scale,
+)
 from mlaut.errors import AnalysisError
-
-# The lengths 7 (of the palette), 11 and 4 are coprime: the styles repeat after 308.
-_LINES = ("-", "--", "-.", ":")
-_MARKS = ("o", "s", "D", "^", "v", "P", "X", "<", ">", "p", "h")
-
-
-def _style(place: int) -> dict[str, Any]:
-    """Return colour, marker and line style of a line by its place; 300 lines have 300 styles."""
-    return {
-        "color": PALETTE[place % len(PALETTE)],
-        "marker": _MARKS[place % len(_MARKS)],
-        "linestyle": _LINES[place % len(_LINES)],
-    }
-
-
-def _axes(ax: Axes | None, figsize: Size | None, size: Size, x: str, y: str) -> tuple[Figure, Axes]:
-    """Return figure and axes with the labels ``x`` and ``y``."""
-    figure, axes = canvas(ax, figsize, size)
-    style(axes, x, y)
-    axes.tick_params(axis="y", labelsize=FONT)
-    return figure, axes
-
-
-def _legend(axes: Axes, columns: int) -> None:
-    """Put the legend below the axes, where it covers no line."""
-    axes.legend(
-        loc="upper center",
-        bbox_to_anchor=(0.5, -0.12),
-        ncols=columns,
-        fontsize=FONT,
-        frameon=False,
-        handlelength=3.5,
-    )
 
 
 def roc_plot(
@@ -81,19 +55,21 @@ def roc_plot(
     """
     if not rocs:
         raise AnalysisError("there are no ROC curves to draw")
-    figure, axes = _axes(ax, figsize, (5.2, 5.4), "share of wrong claims", "share of right claims")
+    figure, axes = line_axes(
+        ax, figsize, (5.2, 5.4), "share of wrong claims", "share of right claims"
+    )
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8)
     for place, (name, roc) in enumerate(rocs.items()):
         wrong, right = roc.curve()
         label = f"{name} (AUC {roc.auc:.3f})"
-        drawn = _style(place) | {"marker": ""}
+        drawn = line_style(place) | {"marker": ""}
         axes.plot(wrong, right, label=label, linewidth=1.8, **drawn)
     axes.set_xlim(-0.01, 1.01)
     axes.set_ylim(-0.01, 1.01)
     axes.set_aspect("equal")
     first = next(iter(rocs.values()))
     axes.set_title(f"context {first.context!r}, {first.n_repetitions} studies drawn", fontsize=FONT)
-    _legend(axes, 2 if max(map(len, rocs)) < 22 else 1)
+    legend_below(axes, 2 if max(map(len, rocs)) < 22 else 1)
     return figure
 
 
@@ -133,12 +109,12 @@ def auc_plot(table: ResultTable, *, ax: Axes | None = None, figsize: Size | None
     frame, varied, other = _one_axis(table.frame)
     names = [str(name) for name in frame.columns if not str(name).startswith("error of ")]
     label = f"{varied} ({other})"
-    figure, axes = _axes(ax, figsize, (6.2, 4.6), label, "area under the ROC curve")
+    figure, axes = line_axes(ax, figsize, (6.2, 4.6), label, "area under the ROC curve")
     at = frame.index.to_numpy(dtype=float)
     axes.axhline(0.5, color=GREY, linewidth=0.8)
     for place, name in enumerate(names):
         error = 2 * frame[f"error of {name}"]
-        drawn = _style(place)
+        drawn = line_style(place)
         axes.errorbar(
             at, frame[name], error, label=name, markersize=5, linewidth=1.6, capsize=2, **drawn
         )
@@ -146,7 +122,7 @@ def auc_plot(table: ResultTable, *, ax: Axes | None = None, figsize: Size | None
         log_scale(axes, float(at.max() / at.min()))
     label_plainly(axes, FixedLocator(_spread(at).tolist()))
     axes.set_title(table.name, fontsize=FONT)
-    _legend(axes, min(len(names), 4))
+    legend_below(axes, min(len(names), 4))
     return figure
 
 

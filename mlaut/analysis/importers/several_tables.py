@@ -66,7 +66,7 @@ class Table:
 
     @property
     def read(self) -> Reading | None:
-        """What it reads at once, if that compares strategies."""
+        """The reading at once, if it compares strategies, else None."""
         return None if self.why else self.reading
 
     @property

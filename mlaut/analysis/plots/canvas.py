@@ -32,6 +32,9 @@ _ROW = 0.24  # inches for each line of text of FONT
 _FEW = 40  # rows; with more, rows and their text become smaller, so that the figure fits a screen
 _SMALLEST = 6.5  # points; smaller text cannot be read in print
 _PLOT = 4.5  # inches; the least width of a plot beside its names
+# The lengths 7 (of the palette), 11 and 4 are coprime: the styles of lines repeat after 308.
+_LINES = ("-", "--", "-.", ":")
+_MARKS = ("o", "s", "D", "^", "v", "P", "X", "<", ">", "p", "h")
 
 
 class NotebookFigure(Figure):
@@ -193,3 +196,34 @@ def beyond(dots: pd.Series, ends: tuple[float, float]) -> tuple[str, str]:
         texts.append(f"median {values[0]}; {listed}" if sign * median > sign * end else listed)
     left, right = texts
     return left and f"{left} ◂", right and f"▸ {right}"
+
+
+def line_style(place: int) -> dict[str, Any]:
+    """Return colour, marker and line style of a line by its place; 300 lines have 300 styles."""
+    return {
+        "color": PALETTE[place % len(PALETTE)],
+        "marker": _MARKS[place % len(_MARKS)],
+        "linestyle": _LINES[place % len(_LINES)],
+    }
+
+
+def line_axes(
+    ax: Axes | None, figsize: Size | None, size: Size, x: str, y: str
+) -> tuple[Figure, Axes]:
+    """Return figure and axes for lines, with the labels ``x`` and ``y``."""
+    figure, axes = canvas(ax, figsize, size)
+    style(axes, x, y)
+    axes.tick_params(axis="y", labelsize=FONT)
+    return figure, axes
+
+
+def legend_below(axes: Axes, columns: int) -> None:
+    """Put the legend below the axes, where it covers no line."""
+    axes.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.12),
+        ncols=columns,
+        fontsize=FONT,
+        frameon=False,
+        handlelength=3.5,
+    )

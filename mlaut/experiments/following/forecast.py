@@ -1,4 +1,4 @@
-"""Forecasts from the times of the cells done so far: of a plan, and of a study while it runs."""
+"""Forecasts of a plan from the times of the cells done so far."""
 
 import shutil
 from collections.abc import Mapping, Sequence
@@ -254,6 +254,3 @@ def _size(n_bytes: float) -> str:
 
 def _time(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds < 60 else duration(seconds)
-
-
-# ------------------------------------------------------------ while a study runs

@@ -1,4 +1,4 @@
-"""What goes out to others and comes from them: bundles of studies, and predictions.
+"""Bundles of studies, which go to others, and predictions, which come from them.
 
 A plug-in of MLaut, which finds this module in the group ``mlaut.exchange``.
 """

@@ -1,7 +1,5 @@
 """The performance profile, and its figure: a line for each strategy."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -10,24 +8,19 @@ from matplotlib.figure import Figure
 from mlaut.analysis import Look, Results, ResultTable
 from mlaut.errors import AnalysisError
 from mlaut.plugins import (
-    FONT,
     GREY,
-    PALETTE,
     PLAIN,
     Size,
-    canvas,
     checked,
+    legend_below,
+    line_axes,
+    line_style,
     log_scale,
     of_results,
     paired_losses,
-    style,
 )
 
 _MOST_NAMED = 9  # strategies whose lines can be told apart; the others are grey
-
-# The lengths 7 (of the palette), 11 and 4 are coprime: the styles repeat after 308.
-_LINES = ("-", "--", "-.", ":")
-_MARKS = ("o", "s", "D", "^", "v", "P", "X", "<", ">", "p", "h")
 
 
 @of_results
@@ -91,35 +84,6 @@ def performance_profile(results: Results) -> ResultTable:
     return results.table("Performance profile", frame, "Dolan & More 2002")
 
 
-def _style(place: int) -> dict[str, Any]:
-    """Return colour, marker and line style of a line by its place; 300 lines have 300 styles."""
-    return {
-        "color": PALETTE[place % len(PALETTE)],
-        "marker": _MARKS[place % len(_MARKS)],
-        "linestyle": _LINES[place % len(_LINES)],
-    }
-
-
-def _axes(ax: Axes | None, figsize: Size | None, size: Size, x: str, y: str) -> tuple[Figure, Axes]:
-    """Return figure and axes with the labels ``x`` and ``y``."""
-    figure, axes = canvas(ax, figsize, size)
-    style(axes, x, y)
-    axes.tick_params(axis="y", labelsize=FONT)
-    return figure, axes
-
-
-def _legend(axes: Axes, columns: int) -> None:
-    """Put the legend below the axes, where it covers no line."""
-    axes.legend(
-        loc="upper center",
-        bbox_to_anchor=(0.5, -0.12),
-        ncols=columns,
-        fontsize=FONT,
-        frameon=False,
-        handlelength=3.5,
-    )
-
-
 @checked
 def profile_plot(
     table: ResultTable, *, ax: Axes | None = None, figsize: Size | None = None, look: Look = PLAIN
@@ -161,9 +125,9 @@ def profile_plot(
     columns = 2 if max(map(len, look.labels(chosen))) < 22 else 1
     height = 4.0 + 0.2 * -(-len(chosen) // columns)  # inches; the legend must not squeeze the plot
     label = "loss at most this factor times the best"
-    figure, axes = _axes(ax, figsize, (5.6, height), label, "share of datasets")
+    figure, axes = line_axes(ax, figsize, (5.6, height), label, "share of datasets")
     for place, name in enumerate(chosen):
-        drawn = _style(place) | {"marker": "", "zorder": 3 - place / len(order)}
+        drawn = line_style(place) | {"marker": "", "zorder": 3 - place / len(order)}
         drawn["color"] = look.colour(name, drawn["color"])
         axes.step(shares.index, shares[name], where="post", label=look.label(name), **drawn)
     colours = pd.Series({name: look.colour(name, GREY) for name in order[len(chosen) :]}, dtype=str)
@@ -174,6 +138,6 @@ def profile_plot(
         axes.step(x, y, where="post", label="_", color=colour, linewidth=0.6)
     log_scale(axes, float(shares.index.max() / shares.index.min()))
     axes.set_ylim(-0.01, 1.01)
-    _legend(axes, columns)
+    legend_below(axes, columns)
     look.finish(axes, order if look.top is None else chosen, "")
     return figure

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from mlaut_extras import performance_profile, profile_plot
-from mlaut_extras.profile import _style
 
 from mlaut.errors import AnalysisError
+from mlaut.plugins import line_style
 
 
 def test_shares_by_hand(losses):
@@ -43,7 +43,7 @@ def test_losses_below_0_have_no_factor(losses):
 
 
 def test_no_two_lines_look_alike_even_without_colour():
-    styles = [_style(place) for place in range(40)]
+    styles = [line_style(place) for place in range(40)]
     assert len({(s["marker"], s["linestyle"]) for s in styles}) == 40
 
 

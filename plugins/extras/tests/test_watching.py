@@ -53,6 +53,13 @@ def folder(tmp_path):
     return tmp_path
 
 
+def test_a_live_view_without_rich_says_how_to_get_it(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "rich", None)
+    with pytest.raises(SystemExit):
+        main(["status", str(tmp_path / "study.h5"), "--follow"])
+    assert "pip install 'mlaut[watch]'" in capsys.readouterr().err
+
+
 def test_a_study_is_shown_once_for_scripts(folder, capsys):
     folder.joinpath("own.py").write_text(OWN.replace("sleep(0.2)", "sleep(0)"))
     run_study(folder / "study.toml", verbose=0, engine="inline")

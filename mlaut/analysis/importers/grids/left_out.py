@@ -167,10 +167,9 @@ def _is_best(values: np.ndarray) -> bool:
     if len(own) < _ROWS or others.shape[1] < 3:
         return False
     best = [fold(others, axis=1) for fold in (np.fmax.reduce, np.fmin.reduce)]
-    return (
-        any(np.allclose(own, x, rtol=1e-3) for x in best)
-        and not (own == others.T).all(axis=1).any()
-    )
+    near = 0.51 * step_of(own)  # the best may be rounded
+    of_one = (np.abs(others.T - own) <= near).all(axis=1).any()
+    return any((np.abs(x - own) <= near).all() for x in best) and not of_one
 
 
 def _is_among(g: Sheet, name: str, numbers: Sequence[str]) -> bool:

@@ -77,7 +77,10 @@ def tables_of_folder(folder: Path, read: Callable[[Path], list[Grid]]) -> list[G
     unread = [x for x in left if 2 * read_as[Path(x).suffix] > read_as.total()]
     if len(unread) >= read_as.total():  # what is read would stand for all
         text = f"{folder}: {len(unread)} of its {len(unread) + read_as.total()} files have another"
-        raise AnalysisError(f"{text} form than the rest ({some_of(unread, 3)}): name one of them")
+        raise AnalysisError(
+            f"{text} form than the rest ({some_of(unread, 3)}): "
+            "put those of one form into a folder of their own"
+        )
     note = (*notes, *[f"files {some_of(left)} (not one table)"] * bool(left))
     return [_together({x: tables[x] for x in kind}, folder, note) for kind in kinds]
 
