@@ -15,7 +15,6 @@ from mlaut.estimators.searches.wanted import SECONDS
 
 _PROC = Path("/proc/self")
 _CLEAR_REFS = "/proc/self/clear_refs"
-_VMSTAT = Path("/proc/vmstat")
 CPU_WAITS = 10
 """Ratio of wall time to CPU time at which a limit ends: enough for ten processes on one core."""
 _TORCH_ON_CPU = "DefaultCPUAllocator: can't allocate memory"  # a RuntimeError without a frame
@@ -104,14 +103,6 @@ def offer_to_be_killed() -> None:
     """Make the kernel kill this process before the writer of the study when memory runs out."""
     with contextlib.suppress(OSError):
         (_PROC / "oom_score_adj").write_text("500")
-
-
-def oom_kills() -> int:
-    """Return how many processes the kernel has killed for lack of memory; 0 if unknown."""
-    with contextlib.suppress(OSError, ValueError):
-        rest = _VMSTAT.read_text().partition("\noom_kill ")[2]
-        return int(rest.partition("\n")[0])
-    return 0
 
 
 def lacked_memory(error: BaseException) -> bool:

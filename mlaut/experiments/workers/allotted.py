@@ -7,6 +7,7 @@ from pathlib import Path
 
 _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_GROUPS = Path("/proc/self/cgroup")
+_VMSTAT = Path("/proc/vmstat")
 _UNLIMITED = 2**60  # bytes: what version 1 shows for no limit is larger
 
 
@@ -41,19 +42,36 @@ def _of_slurm() -> Iterator[tuple[int, str]]:
 
 
 def _of_groups() -> Iterator[int]:
-    """Yield the limits of the control groups of this process and of those above, both versions."""
+    """Yield the limits of the control groups of this process and of those above."""
+    for file in _files_of_groups("memory.max", "memory.limit_in_bytes"):
+        with contextlib.suppress(OSError, ValueError):
+            size = int(file.read_text())
+            if size < _UNLIMITED:
+                yield size
+
+
+def oom_kills() -> int:
+    """Return how many processes the kernel has killed for lack of memory; 0 if unknown.
+
+    Those of the control group of this process, and only where it has none all of the machine: the
+    job of somebody else may have lacked memory at the time when a strategy was killed.
+    """
+    for file in (*_files_of_groups("memory.events", "memory.oom_control"), _VMSTAT):
+        with contextlib.suppress(KeyError, OSError, ValueError):
+            counts = dict(line.split() for line in file.read_text().splitlines())
+            return int(counts["oom_kill"])
+    return 0
+
+
+def _files_of_groups(name: str, name_of_version_1: str) -> Iterator[Path]:
+    """Yield the paths of a file in the control group of this process and in those above."""
     with contextlib.suppress(OSError):
         for line in _OWN_GROUPS.read_text().splitlines():
             number, kinds, own = line.split(":", 2)
             if number != "0" and "memory" not in kinds.split(","):
                 continue
-            top, name = _CGROUPS, "memory.max"
-            if number != "0":
-                top, name = _CGROUPS / "memory", "memory.limit_in_bytes"
+            top = _CGROUPS if number == "0" else _CGROUPS / "memory"
             group = top / own.lstrip("/")
             for folder in (group, *group.parents):
                 if folder.is_relative_to(top):
-                    with contextlib.suppress(OSError, ValueError):
-                        size = int((folder / name).read_text())
-                        if size < _UNLIMITED:
-                            yield size
+                    yield folder / (name if number == "0" else name_of_version_1)

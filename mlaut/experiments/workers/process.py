@@ -22,8 +22,9 @@ from typing import Any, NamedTuple
 
 from mlaut.experiments.cells import messages
 from mlaut.experiments.cells.cell_input import failed_outcome
-from mlaut.experiments.cells.memory import CPU_WAITS, CpuSeconds, oom_kills
+from mlaut.experiments.cells.memory import CPU_WAITS, CpuSeconds
 from mlaut.experiments.workers import sessions
+from mlaut.experiments.workers.allotted import oom_kills
 from mlaut.experiments.workers.batches import Batch, DatasetRef
 from mlaut.experiments.workers.signals import STOPPING
 from mlaut.experiments.workers.start import start_process

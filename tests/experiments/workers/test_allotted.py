@@ -10,7 +10,7 @@ from mlaut.experiments.engines.engine import LocalEngine, cores
 from mlaut.experiments.options import RunOptions
 from mlaut.experiments.plans.run_options import beyond_the_job, cell_options
 from mlaut.experiments.workers import allotted
-from mlaut.experiments.workers.allotted import allotted_memory
+from mlaut.experiments.workers.allotted import allotted_memory, oom_kills
 
 GIB = 2**30
 
@@ -22,6 +22,7 @@ def no_limits(monkeypatch, tmp_path):
         monkeypatch.delenv(f"SLURM_{name}", raising=False)
     monkeypatch.setattr(allotted, "_OWN_GROUPS", tmp_path / "cgroup")
     monkeypatch.setattr(allotted, "_CGROUPS", tmp_path / "groups")
+    monkeypatch.setattr(allotted, "_VMSTAT", tmp_path / "vmstat")
     return tmp_path
 
 
@@ -66,6 +67,24 @@ def test_the_memory_of_a_container_in_both_versions_of_control_groups(no_limits,
         (no_limits / "groups" / name).write_text(f"{content}\n")
     found = allotted_memory()
     assert (found and found[0]) == size
+
+
+@pytest.mark.parametrize(
+    ("line", "file"),
+    [
+        ("0::/job/step", "groups/job/step/memory.events"),
+        ("4:memory:/job", "groups/memory/job/memory.oom_control"),
+        ("4:memory:/not/seen", "groups/memory/memory.oom_control"),
+        ("0::/", "vmstat"),  # no group, so those of the whole machine
+    ],
+)
+def test_only_kills_in_the_own_control_group_are_for_lack_of_memory(no_limits, line, file):
+    assert oom_kills() == 0
+    (no_limits / "cgroup").write_text(f"8:pids:/\n{line}\n")
+    (no_limits / "vmstat").write_text("pgfault 5\noom_kill 9\n")
+    (no_limits / file).parent.mkdir(parents=True, exist_ok=True)
+    (no_limits / file).write_text("oom 4\noom_kill 3\n")
+    assert oom_kills() == 3
 
 
 def test_a_cell_without_a_limit_gets_what_its_job_leaves_it(monkeypatch, tmp_path):
