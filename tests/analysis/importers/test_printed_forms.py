@@ -429,3 +429,55 @@ def test_a_text_with_one_column_or_no_row_has_no_table(tmp_path, text, message):
     (tmp_path / "t.txt").write_text(text)
     with pytest.raises(AnalysisError, match=message):
         read_results(tmp_path / "t.txt", "accuracy")
+
+
+@pytest.mark.parametrize(
+    "sign",
+    [r"$^{\S}$", r"$^\dag$", r"\textsuperscript{a}", r"$^{\mathrm{b, c}}$", r"$^{\clubsuit}$"],
+)
+def test_a_superscript_without_digits_is_no_part_of_a_number(sign, tmp_path):
+    rows = (
+        rf"a & \textbf{{67.0 $\pm$ 8.2}}{sign} & 5.1{sign} (2) \\ b & 60.2 $\pm$ 8.1 & 4.1 (1) \\"
+    )
+    text = rf"\begin{{tabular}}{{lcc}} Method & iris & wine \\ {rows} \end{{tabular}}"
+    results = read(tmp_path, text, name="t.tex")
+    assert results.scores["a"].tolist() == [0.67, 0.051]
+    assert results.spreads[0, 0] == pytest.approx(0.082)
+
+
+@pytest.mark.parametrize("sign", [r"\textsuperscript{1}", "$^{2}$", r"$^{\text{\ding{72}}}$"])
+def test_a_superscript_with_digits_may_be_a_part_of_a_number(sign, tmp_path):
+    rows = rf"a & 67{sign} & 5.1 \\ b & 60 & 4.1 \\ c & 61 & 4.0 \\"
+    text = rf"\begin{{tabular}}{{lcc}} Method & iris & wine \\ {rows} \end{{tabular}}"
+    assert "neither numbers nor known words" in refused(tmp_path, text, name="t.tex")
+
+
+def test_ends_of_lines_in_a_cell_begin_no_row(tmp_path):
+    size = r"\makecell{Size \\[1pt] MB$\downarrow$}"
+    head = r"& \multicolumn{2}{c}{iris} & \multicolumn{2}{c}{wine}"
+    rows = r"svm & .9 & 9 & .8 & 8 \\ {\bf tree & .7 & 7 & .6 & 6 \\} knn & .5 & 5 & .4 & 4 \\"
+    head = rf"Model {head} \\ & acc & {size} & acc & {size}"
+    text = rf"\begin{{tabular}}{{lcccc}} {head} \\ {rows} \end{{tabular}}"
+    results = read(tmp_path, text, name="t.tex")
+    assert results.scores.loc["wine"].tolist() == [0.8, 0.6, 0.4]
+    assert "`iris / Size MB` (of size_mb)" in results.how_read
+
+
+@pytest.mark.parametrize(
+    "cell", ["(0.5{}, 0.7{})", "[0.5{} 0.7{}]", "0.5{}-0.7{}", "0.5{} to 0.7{}"]
+)
+def test_intervals_beside_their_means_name_nothing(cell, tmp_path):
+    keys = ["pa", "pb", "qa", "qb"]
+    rows = [f'{x},{m},0.6{i},"{cell.format(i, i)}"' for i, (x, m) in enumerate(keys, 1)]
+    results = read(tmp_path, "\n".join(["site,model,AUC,AUC (CI)", *rows]), "auc")
+    assert results.datasets == ("p", "q")
+    assert "`AUC (CI)` (intervals)" in results.how_read
+
+
+@pytest.mark.parametrize("name", ["range", "CI of the noise"])
+def test_bins_are_no_intervals_of_means(name, tmp_path):
+    above = name != "range"  # then the numbers are not in them
+    cells = ["0.1-0.2", "0.2-0.3", "0.3-0.4"]
+    rows = [f"{x},{i / 10 + 0.15 + above},{0.25 + i / 100 + above}" for i, x in enumerate(cells)]
+    results = read(tmp_path, "\n".join([f"{name},svm,tree", *rows]), "mae")
+    assert results.datasets == tuple(cells)

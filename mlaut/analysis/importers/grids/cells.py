@@ -30,14 +30,17 @@ _IMAGE_OR_NOTE = re.compile(
 )
 _GONE = re.compile(
     r"</?[a-zA-Z][^<>]*>|\\[vh]space\*?\{[^}]*\}|\\rotatebox\{[^}]*\}|\\font-weight\w+|\\(?:cell|row|text)?color(?:box)?(?:\[[^\]]*\])?\{[^}]*\}(?:\{(?=[^}]*$))?"
-    r"|\\(?:up|down)arrow(?![a-zA-Z])|\\(?:d?dagger|ast|star)(?![a-zA-Z])"
-    r"|\\(?:text|math)(?:bf|it|rm|sc|tt|sf|normal|superscript|subscript)?\b"
+    r"|\\(?:up|down)arrow(?![a-zA-Z])|\\(?:(?:text)?d?dag(?:ger)?|[SP]|ast|star)(?![a-zA-Z])"
+    r"|\\(?:text|math)(?:bf|it|rm|sc|tt|sf|normal|subscript)?\b"
     r"|\\(?:underline|uline|emph|mathbf|boldsymbol|bm|bf|it|bfseries|itshape|makecell|scriptsize"
     r"|footnotesize|tiny|small|best|second|quad|,|;|!)(?![a-zA-Z])|\\(?![a-zA-Z\\])|[*`{}$†‡§¶♦♠★☆▲▼↑↓🥇🥈🥉✓¹²³⁴⁵]"
 )
 _EMPHASIS = re.compile(r"(?<![\w-])(_+)(?=\S)(.*?\S)\1(?!\w)|^_+|_+$")  # underscores around words
 _MACRO = re.compile(  # of an author beside a number, as for space
     r"^(?:\\(?!approx|sim|l|g)[a-zA-Z]{2,})+(?=\d)|(?<=\d)(?:\\(?!times|cdot)[a-zA-Z]{2,})+$"
+)
+_FOOTNOTE = re.compile(  # a superscript without digits, behind a number
+    r"(?<=[\d)%])\s?\^[^\s\d^_±+/,-]*(?:,\s?[a-z])*(?=[\s_±/,]|$)"
 )
 _NUMBER = r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?"
 _PRINTED = re.compile(
@@ -87,6 +90,7 @@ def plain(text: object) -> str:
     shown = str(text)
     if shown.isalnum():
         return shown
+    shown = shown.replace("\\textsuperscript", "^")
     shown = re.sub(r"<br\s*/?>|(?<=[a-zA-Z])<sup>(?!.*</sup>)", " ", shown)
     shown = re.sub(r"(?<!\S)~(?=\d)", "≈", shown)
     shown = _IMAGE_OR_NOTE.sub("", _LINK.sub(lambda link: link[1] or "", unescape(shown)))
@@ -95,7 +99,8 @@ def plain(text: object) -> str:
         shown.replace("\\pm", "±").replace("\u2212", "-").replace("\\_", "_").replace("\\&", "&")
     )
     shown = " ".join(_GONE.sub("", shown).replace("~", " ").replace("\xa0", " ").split())
-    return _MACRO.sub("", _EMPHASIS.sub(r"\2", shown).strip()).rstrip("^")
+    shown = _FOOTNOTE.sub("", _EMPHASIS.sub(r"\2", shown).strip())
+    return _MACRO.sub("", shown).rstrip("^")
 
 
 @dataclass(frozen=True, eq=False)

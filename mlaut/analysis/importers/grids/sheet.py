@@ -163,6 +163,8 @@ _NO_PARTS = {"subset": "dataset", "set": "dataset", "split": "fold"}  # of colum
 _TRAINED = re.compile(r"(?:pre_?)?train(?:ed|ing)?_|upstream_").match  # on other data
 _END = re.compile(r"(?:^|[\W_])(?:low|lower|upper|high)(?:[\W_]|$)", re.I)  # of an interval
 _LIMIT = re.compile(r"(?:^|[\W_])(?:min|max)(?:[\W_]|$)", re.I)  # of runs, and no spread either
+_INTERVALS = re.compile(r"(?<![a-z])(?:ci|iqr|conf|confidence|intervals?|bounds)(?![a-z])", re.I)
+_INTERVAL = re.compile(r"[(\[]?\s*([+-]?[\d.]+)%?\s*(?:[-\u2013,; ]|to)\s*([+-]?[\d.]+)%?\s*[)\]]?")
 _FOLD = re.compile(r"(?:fold|resample|bootstrap)\D?\d+\b.*", re.I).fullmatch  # of R's caret
 
 
@@ -359,6 +361,16 @@ class Sheet:
             ends = [x for x in (first, *more) if _END.search(x)]
             self.drop(ends, "an end of an interval")
             self.drop([first, *more], "a spread")
+        self.drop([x for x in self.columns if x not in said and self._is_interval(x)], "intervals")
+
+    def _is_interval(self, name: str) -> bool:
+        """Return whether a column is called so, and its cells hold the numbers of another."""
+        cells = [_INTERVAL.fullmatch(x) for x in self.columns[name].labels()]
+        if self.columns[name].is_number or not _INTERVALS.search(name) or not all(cells):
+            return False
+        low, high = np.array([x.groups() for x in cells if x], dtype=float).T
+        numbers = (x.numbers for x in self.columns.values() if x.is_number)
+        return any(((low <= x) & (x <= high)).all() for x in numbers)
 
     def _names_metrics(self, name: str) -> bool:
         """Return whether files are called after metrics, and one of them after the wanted one."""

@@ -201,10 +201,15 @@ def latex_tables(text: str) -> Iterator[Printed]:
         heading = caption[1] if caption else next((a or b for a, b in above[-1:]), "")
         body = _FURTHER_PAGES.sub("", _OF_PAGES.sub("", table[2], count=1), count=1)
         body = re.sub(rf"^\s*(\[[^\]]*\])?(\{{[^{{}}]*\}})?{_BRACED}", "", body)
-        body = _LINES.sub("", body)
+        body = re.sub(_BRACED, _in_one_line, _LINES.sub("", body))
         ends = r"\\\\\s*(?:\[-?[\d.]+\s*[a-z]+\])?|\\\\(?:\[[^\]]*\])?|\\tabularnewline"
         rows = [_ampersands(row) for row in re.split(ends, body)]
         yield Printed(" ".join(heading.split()), [row for row in rows if any(row)])
+
+
+def _in_one_line(braced: re.Match[str]) -> str:
+    """Return what is in braces without ends of lines, if it is of one cell, as of a makecell."""
+    return braced[0] if "&" in braced[0] else re.sub(r"\\\\(?:\[[^\]]*\])?", " ", braced[0])
 
 
 def _ampersands(line: str) -> list[str]:
