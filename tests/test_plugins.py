@@ -5,8 +5,10 @@ import contextlib
 import pkgutil
 import re
 import sys
+import tomllib
 import types
 import warnings
+from fnmatch import fnmatch
 from pathlib import Path
 
 import numpy as np
@@ -370,3 +372,27 @@ def test_a_plugin_imports_public_names_alone(plugin):
                 wrong += [f"{node.module}.{x.name}" for x in node.names if x.name not in names]
     assert wrong == []
     assert set(plugins.__all__) >= {"Format", "kind_of", "show"}
+
+
+@pytest.mark.parametrize(
+    "project", [ROOT, *sorted((ROOT / "plugins").iterdir())], ids=lambda path: path.name
+)
+def test_what_pip_installs_has_every_package_and_file(project):
+    """Tests run on editable installations, which have all files whatever the settings say."""
+    settings = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+    packages, data = settings["packages"]["find"]["include"], settings["package-data"]
+    (home,) = project.glob("mlaut*/__init__.py")
+    installed = {
+        path
+        for name, globs in data.items()
+        for glob in globs
+        for path in (home.parent if name == "*" else project / name.replace(".", "/")).glob(
+            f"**/{glob}" if name == "*" else glob
+        )
+    }
+    files = [path for path in home.parent.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    for file in files:
+        package = ".".join(file.parent.relative_to(project).parts)
+        is_module = file.suffix == ".py" and any(fnmatch(package, glob) for glob in packages)
+        assert is_module or file in installed, file
+    assert len(files) > 1
