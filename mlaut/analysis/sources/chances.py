@@ -3,7 +3,8 @@
 The prior is a Dirichlet process: strategies fall into groups of like ones. The number of groups and
 the differences within them, which may be 0, are learned from the results: only copies are known to
 be equal. A poor strategy or a copy of one changes nothing for the others: strategies that are far
-behind the leader are left out first, and copies count as one.
+behind the leader, or behind several others on every row, are left out first, and copies count as
+one.
 """
 
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import numpy as np
 
 from mlaut.analysis.common.draws import hashed
 from mlaut.analysis.sources.cost import wider
+from mlaut.analysis.sources.flips import FEWEST
 
 DRAWS = 2048
 _CHAINS, _BURN, _GROUPS = 256, 8, 10
@@ -86,11 +88,12 @@ def chances(rows: np.ndarray, seed: int = 0, n_samples: int = DRAWS) -> Chances:
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     unique, count, copy = unique[:, order], count[order], place[copy.reshape(-1)]
-    means, near = unique.mean(axis=0), np.ones(len(order), dtype=bool)
+    means, rivals = unique.mean(axis=0), _not_below(unique)
+    near = rivals
     for _ in range(3):
         error = np.sqrt(_variances(unique, near) / len(rows))
         gap = np.sqrt(error**2 + error[0] ** 2) * _NEAR * wider(len(rows) - 1, _NEAR)
-        near = means - means[0] <= gap
+        near = rivals & (means - means[0] <= gap)
     sweeps = -(-n_samples // _CHAINS)
     draws = np.empty((_CHAINS * sweeps, len(order)))
     draws[:, near] = _Sampler(means[near], error[near], len(rows), seed).run(sweeps)
@@ -105,6 +108,19 @@ def normals(seed: int, stream: int, draws: np.ndarray, width: int) -> np.ndarray
     uniform = (hashed(seed, _STREAM + stream, draws, 2 * width) + 0.5) / 2**32
     length, turn = np.sqrt(-2 * np.log(uniform[:, :width])), 2 * np.pi * uniform[:, width:]
     return length * np.cos(turn)
+
+
+def _not_below(rows: np.ndarray) -> np.ndarray:
+    """Return which strategies, of rising means, are not behind the same two or more on every row.
+
+    The leader alone is no such group: it would be the best for sure.
+    """
+    ahead = np.maximum.accumulate(rows, axis=1)[:, 1:-1]
+    others = np.minimum.accumulate(rows[:, :1:-1], axis=1)[:, ::-1]
+    below = np.logical_or.accumulate((ahead < others).all(axis=0))
+    kept = np.ones(rows.shape[1], dtype=bool)
+    kept[2:] = ~below | (len(rows) < FEWEST)
+    return kept
 
 
 def _variances(rows: np.ndarray, near: np.ndarray) -> np.ndarray:

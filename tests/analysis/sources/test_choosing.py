@@ -59,6 +59,10 @@ def test_what_changes_nothing_for_the_others():
         np.testing.assert_allclose(dummy.of_best(), [*known, 0], atol=1e-12)
         assert dummy.near.tolist() == [True] * 4 + [False]
         assert (dummy.draws[:, 4] > dummy.draws[:, :4].max(axis=1)).all()
+    few = drawn(5, [0, 0.1, 0.3])[:7].argsort(axis=1).argsort(axis=1)
+    last = np.c_[few, np.full((7, 2), [3, 4])]  # too near for so few rows, but last on each
+    np.testing.assert_array_equal(chances(last).of_best(), [*chances(few).of_best(), 0, 0])
+    assert chances(last[:5]).near.all()
     copy = chances(np.c_[rows, rows[:, 0]]).of_best()
     np.testing.assert_allclose(copy[[1, 2, 3]], known[1:])
     assert copy[0] == copy[4] == known[0] / 2

@@ -117,13 +117,13 @@ def probability_of_best(
     -----
     The true means are drawn from their posterior under a Dirichlet process: strategies fall into
     groups of like ones, whose differences are learned and may be 0. Strategies that are far behind
-    the leader are left out of the model, so that they change nothing for the others, and copies
-    count as one. Where true means differ, the leader was the best about as often as its probability
-    states, or more often. Of exactly equal ones it says too much: .51 of the first of three, .20 of
-    the first of ten. The random numbers are hashes of seed, draw and place, so the page of a report
-    draws the same numbers. Source: Ferguson (1973); Neal (2000), algorithm 3. The preselection and
-    the model of the noise are MLaut's own; docs/measured-levels.md states how often claims are
-    right.
+    the leader, or behind several others on each of six or more datasets, are left out of the model,
+    so that they change nothing for the others, and copies count as one. Where true means
+    differ, the leader was the best about as often as its probability states, or more often. Of
+    exactly equal ones it says too much: .51 of the first of three, .20 of the first of ten. The
+    random numbers are hashes of seed, draw and place, so the page of a report draws the same
+    numbers. Source: Ferguson (1973); Neal (2000), algorithm 3. The preselection and the model of
+    the noise are MLaut's own; docs/measured-levels.md states how often claims are right.
 
     Examples
     --------
