@@ -174,11 +174,16 @@ def _pairs(stats: Numbers, decision: Decision) -> Iterator[str]:
         jointly = "jointly for all pairs (step-down {westfall1993}), two-sided"
         how = f"{jointly}, level {terms.alpha:g}"
     yield f"Strategies were compared{against} by {test.cited}{flipped}: {how}."
+    if flipped and not control and decision.decided:
+        yield (
+            "Each strategy is ruled out as the best by its largest statistic against any other "
+            f"under the same flips, one-sided, at level {terms.alpha:g} for itself."
+        )
     if terms.rope:
         yield (
             f"Strategies are called practically equal to the leading one if their scores differ by "
-            f"less than {terms.rope:g} by the Bayesian signed rank test {{benavoli2017}}; claims "
-            f"are {sure} {{mueller2006}}."
+            f"less than {terms.rope:g} by the Bayesian signed rank test {{benavoli2017}}, and on "
+            f"average; claims are {sure} {{mueller2006}}."
         )
 
 

@@ -155,12 +155,14 @@ def _on_ranks(stats: Numbers) -> str:
         start = f"Average ranks differ (Friedman, {p_text(p)})"
     best = _first_of(rank)
     beside = _beside(stats, best)
+    copied = copies_in(stats.results.losses.to_numpy(), stats.results.strategies)
+    among = f" among all {len(rank)}" * bool(copied)  # verdicts count copies as one
     more = ", one against one; verdicts rest on a test of all together, which can rule out more"
     test = TESTS[stats.leading]
     alone = more * (beside.startswith("not shown") and bool(test.joint))
     return (
         f"{start}: {listed(best)} {be(best)} best with "
-        f"{number(rank.iloc[0])}, {beside} by {test.words}{alone}."
+        f"{number(rank.iloc[0])}{among}, {beside} by {test.words}{alone}."
     )
 
 

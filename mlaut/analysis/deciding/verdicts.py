@@ -20,8 +20,8 @@ VERDICTS = {
     EQUAL: "practically equal to the first",
     OPEN: "not ruled out as the best, however small its chance",
     UNDECIDED: "worse than another on many datasets, but not on average",
-    LIKELY: "ruled out as the best, but not shown to be worse by most tests; rank and chance do "
-    "not decide",
+    LIKELY: "ruled out as the best, each for itself, but not shown to be worse by most tests; rank "
+    "and chance do not decide",
     FAILS: "worse only by its failures: not shown to be worse where it has results",
     AVOID: "shown to be worse than another by most tests",
     BASELINE: "for comparison only",

@@ -316,8 +316,8 @@ def test_equal_strategies_are_called_equal():
     assert found.notes[0] == "A and B are equal to the last digit on each dataset"
     said = found.sentences()
     assert said[0].startswith("Over 5 datasets A and B share the highest mean accuracy, 0.78 [")
-    assert "A and B are best with 1.5, and differ from all others" in said[1] or (
-        "A and B are best with 1.5, not shown to differ from C" in said[1]
+    assert "A and B are best with 1.5 among all 3, and differ from all others" in said[1] or (
+        "A and B are best with 1.5 among all 3, not shown to differ from C" in said[1]
     )
 
 

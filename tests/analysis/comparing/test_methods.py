@@ -37,6 +37,8 @@ def test_the_paragraph_of_a_default_comparison():
         "sample, so the claims are about new datasets of this kind. Strategies were compared in "
         "pairs by Wilcoxon's signed rank test (Wilcoxon 1945) with flips of whole datasets: "
         "jointly for all pairs (step-down (Westfall and Young 1993)), two-sided, level 0.05. "
+        "Each strategy is ruled out as the best by its largest statistic against any other under "
+        "the same flips, one-sided, at level 0.05 for itself. "
         "Average ranks of all strategies were compared by Friedman's test (Friedman 1937) in the "
         "form of Iman and Davenport (Iman and Davenport "
         "1980), as Demsar recommends (Demsar 2006)."
