@@ -258,7 +258,7 @@ def decision_table(
     known = pd.Series(decision.bounds, dtype=float).reindex(list(decision.best)).reindex(order)
     if known.count() > 1 and known.any():
         at = next((frame.columns.get_loc(x) + 1 for x in ("difference", "ratio") if x in frame), 3)
-        frame.insert(at, COST, known.mask(known.index == leader))
+        frame.insert(at, COST, known)
     hidden = {"tied", "lost", *(() if below else _BELOW)}
     hidden |= set() if frame["failures"].any() else {"failures"}
     hidden |= {"verdict", "average rank"} if decision.alone else set()
@@ -299,6 +299,10 @@ def decision_table(
 def _columns(decision: VerdictTable) -> Iterator[TableColumn]:
     """Yield the columns of a decision in its words."""
     level = 1 - decision.chosen.analysis.alpha
+    k = len({decision.copies_of(name) for name in decision.frame.index})
+    mean = decision.frame.get(f"mean {decision.metric}", level * np.nan)
+    stand_in = "with what stands in for missing results"
+    partly = "blank without all results" if np.isnan(mean).any() else stand_in
     words = {
         "metric": decision.metric,
         "first": decision.first[0],
@@ -306,14 +310,16 @@ def _columns(decision: VerdictTable) -> Iterator[TableColumn]:
         "units": unit(decision),
         "most": ": of a source, on most of its datasets" * (decision.n_sources > 0),
         "side": "higher" if decision.scorer.greater_is_better else "lower",
-        "k": len(decision.frame),
+        "k": k,
+        "copies": " (copies count as one)" * (k < len(decision.frame)),
         "ran": " of the datasets on which it ran"
         if "ran" in decision.frame
         else ""
         if decision.complete
         else f" over {unit(decision)} on which both have a result",
         "both": "" if decision.complete or "ran" in decision.frame else "; both have a result",
-        "partly": "" if decision.complete else "; blank without all results",
+        "partly": "" if decision.complete else f"; {partly}",
+        "last": "; each counts as last place" * decision.last,
         "chance": "to have the best average rank on more such datasets"
         if decision.sets is None
         else f"to have the best {decision.metric} on such data",

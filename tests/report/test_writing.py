@@ -61,6 +61,26 @@ def test_a_terminal_has_all_rows_rather_than_what_columns_mean():
     assert len(screen.splitlines()) <= 40
 
 
+def test_what_columns_mean_with_copies_and_with_missing_results():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal([0.9, 0.89, 0.8], 0.01, (12, 3)), columns=[*"ABC"])
+    frame = frame.set_axis([*"abcdefghijkl"]).rename_axis("dataset")
+
+    def told(table, **how):
+        return " ".join(first_screen(make_report(table, "accuracy", **how)).split())
+
+    assert "the average place among 3 (copies count as one); 1" in told(frame.assign(D=frame["B"]))
+    frame = frame.astype(object)
+    frame.loc["c", "B"] = "failed"
+    last = told(frame)
+    assert "blank without all results." in last
+    assert "datasets without a result; each counts as last place." in last
+    for missing in ("worst", "row mean", "C"):
+        other = told(frame, missing=missing)
+        assert "with what stands in for missing results." in other
+        assert "Missing: datasets without a result. " in other
+
+
 def test_csv_is_unrounded(report, tmp_path):
     write_report(report, tmp_path / "summary.csv")
     read = pd.read_csv(tmp_path / "summary.csv", index_col=0, dtype=str).astype(float)

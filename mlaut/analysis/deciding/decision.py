@@ -261,7 +261,7 @@ def _judged(seen: Decision, case: Case, evidence: Evidence) -> Decision:
     verdicts[np.isin(verdicts, (verdict.AVOID, verdict.LIKELY)) & only] = verdict.FAILS
     if terms.rope:
         equal = verdict.shown_equal(case.results, seen.leader, terms.rope, terms.alpha)
-        verdicts[equal] = verdict.EQUAL
+        verdicts[equal & (size.abs() <= terms.rope)] = verdict.EQUAL  # also on average
     frame = seen.frame.assign(verdict=_settled(seen, pd.Series(verdicts, case.names)))
     gap = gaps(case.known, seen.leader)
     gap = by_source(case.known, gap.map(np.log) if seen.size == "ratio" else gap)
@@ -315,13 +315,17 @@ def _with_copies(draft: Decision, case: Case) -> Decision:
         alike = [name for name in draft.copies_of(first) if name != first]
         counts = margins(case.results, first).loc[alike]
         frame.loc[alike, counts.columns] = counts
+    if "reason" in frame:  # it names the first of them
+        frame.loc[[name for row, name in rows if name != row], "reason"] = ""
     own = _table(case.compared, case.known)
     frame = frame.assign(**{key: own[key] for key in _OWN if key in own}).rename_axis("strategy")
     chances = draft.chances and probability_of_best(case.results)
     if chances:
         frame["P(best)"] = chances.frame["P(best)"]
-    shares = time_shares(case.known, draft.leader) if draft.leader else {}
-    return replace(draft, frame=frame, chances=chances, time_shares=shares, gaps=case.results.gaps)
+    told: dict[str, Any] = {"frame": frame, "chances": chances, "gaps": case.results.gaps}
+    told["time_shares"] = time_shares(case.known, draft.leader) if draft.leader else {}
+    told["bounds"] = {name: draft.bounds[row] for row, name in rows if row in draft.bounds}
+    return replace(draft, **told)
 
 
 def _bounds(results: Results, alpha: float, better: np.ndarray) -> dict[str, float]:

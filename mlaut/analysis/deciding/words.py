@@ -46,9 +46,9 @@ def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
 def said(table: VerdictTable, letters: int = TWO_LINES, others: bool = True) -> list[str]:
     """Return what to do, by one rule: which to use, which may be as good at what cost, and others.
 
-    The answer does not change if a poor strategy or a copy of a strategy is added. If the leader
-    is in doubt, it begins with "If you must choose now". Fewer names keep it within ``letters``.
-    Without ``others`` it leaves to a table what is worse.
+    Which may be best does not change if a poor strategy or a copy of a strategy is added. If the
+    leader is in doubt, it begins with "If you must choose now". Fewer names keep it within
+    ``letters``. Without ``others`` it leaves to a table what is worse.
     """
     if not table.decided:
         return _too_few(table, letters)
@@ -96,6 +96,8 @@ def _best(table: VerdictTable, most: int, costs: bool) -> list[str]:
     if most_cost:
         several = ("one of them", "another of these") if len(near) > 1 else ("it", "the other")
         cost = f"costs at most {_range(most_cost)} of mean {table.metric}"
+        own = max(table.bounds.get(name, 0.0) for name in table.ahead)
+        cost += f", {table.leader} at most {_range(own)}" * (own > most_cost)
         parts.append(f"Choosing {several[not used]} {cost}")
     return parts
 
@@ -325,12 +327,16 @@ def terms(table: VerdictTable) -> str:
     analysis = table.chosen.analysis
     question = _QUESTIONS.get(analysis.question, f"compared with {table.leader}")
     level = number(analysis.alpha)
-    sure = f"level {level} for all claims together"
     test = TESTS[analysis.test]
+    joint = bool(test.joint) and not table.control
+    claims = (
+        "avoid one together, and for each that is ruled out as the best" if joint else "together"
+    )
+    sure = f"level {level} for all claims {'to ' * joint}{claims}"
     if test.bayesian:
         sure = f"of all claims at most {level} are expected to be false"
     rope = f", practically equal within {number(analysis.rope)}" if analysis.rope else ""
-    flipped = " of all pairs jointly" * (bool(test.joint) and not table.control)
+    flipped = " of all pairs jointly" * joint
     flipped += " by flips of whole sources" if table.n_sources and analysis.test != "t" else ""
     return (
         f"The question is {question}, by {table.metric}, with {test.words}"

@@ -84,3 +84,7 @@ def test_a_copy_counts_as_one_strategy():
             pd.testing.assert_frame_equal(rest[kept], plain.frame[kept], check_like=True)
             assert again.frame.loc["z", "verdict"] == plain.frame.loc["m1", "verdict"]
             assert again.copies == (("m1", "z"),)
+            costs = {"z": plain.bounds["m1"]} if plain.bounds else {}
+            assert again.bounds == plain.bounds | costs
+            assert again.frame["reason"]["z"] == ""
+            assert len({*again.headline()}) == len(again.headline())

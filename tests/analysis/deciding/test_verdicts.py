@@ -57,6 +57,35 @@ def test_as_good_is_as_good_as_the_control():
     assert found.meanings()["as good"] == "practically equal to the control"
 
 
+def test_as_good_is_so_on_average_too():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.uniform(0.5, 0.9, (30, 1)) + rng.normal(0, 0.002, (30, 2)))
+    frame = frame.set_axis(["A", "B"], axis=1)
+    assert "as good" in {*decided(frame, rope=0.01).frame["verdict"]}
+    frame.loc[4, decided(frame).leader] -= 0.5
+    found = decided(frame, rope=0.01)
+    assert 0.01 < found.losses.abs().max() < 0.02
+    assert not found.named("as good")
+
+
+def test_a_leader_by_ranks_may_cost_more_than_others():
+    rng = np.random.default_rng(3)
+    scores = np.c_[rng.uniform(0.7, 0.72, 12), np.full(12, 0.7), np.full(12, 0.69)]
+    scores[:2, 0] -= 0.3
+    found = decided(pd.DataFrame(scores, columns=[*"ABC"]))
+    costs = {name: f"{found.bounds[name]:.2g}" for name in "AB"}
+    assert found.leader == "A"
+    assert f"costs at most {costs['B']} of mean accuracy, A at most {costs['A']}" in found.answer()
+
+
+def test_what_the_level_is_of():
+    found = decided(table(A=0.0, B=0.002, C=0.1))
+    ruled_out = "to avoid one together, and for each that is ruled out as the best;"
+    assert f"level 0.05 for all claims {ruled_out}" in found.details()[0]
+    versus = decided(table(A=0.0, B=0.002, C=0.1), question="control: A")
+    assert "level 0.05 for all claims together;" in versus.details()[0]
+
+
 def test_a_control_needs_less_evidence_than_all_pairs():
     frame = table(n=9, A=0.0, B=0.2, C=0.2, D=0.2, E=0.2)
     needed = [decided(frame, test="t", question=q).least for q in ("control: A", "best")]
