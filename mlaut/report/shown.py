@@ -308,6 +308,7 @@ def _columns(decision: VerdictTable) -> Iterator[TableColumn]:
         "first": decision.first[0],
         "who": decision.first[0] if len(decision.first[0]) <= _SHORT else "the first",
         "units": unit(decision),
+        "each": ", each source once" * (decision.n_sources > 0),
         "most": ": of a source, on most of its datasets" * (decision.n_sources > 0),
         "side": "higher" if decision.scorer.greater_is_better else "lower",
         "k": k,

@@ -54,8 +54,9 @@ def _of_section(report: Contents, section: Section, room: int) -> list[str]:
     n, table, below = len(decision.frame), list[str](), list[str]()
     for columns in (True, False):  # rows count more than what their columns mean
         legend = [reading(decision, columns=columns), *[_COLUMNS] * (not columns)]
-        below = [*wrapped([" ".join(filter(None, legend))]), "", "How sure"]
-        below += wrapped(decision.certainty())
+        below = [*wrapped([" ".join(filter(None, legend))])]
+        if sure := decision.certainty():
+            below += ["", "How sure", *wrapped(sure)]
         space = room - len(lines) - len(below) - 2  # two blank lines
         if not columns or n < space:
             table, shown = _rows_within(section, decision, space)

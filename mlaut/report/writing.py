@@ -19,7 +19,7 @@ from mlaut.helpers.markup import csv_text, json_text, marked, printable
 from mlaut.report.content import Report
 from mlaut.report.latex import as_latex
 from mlaut.report.records import MOST_ROWS, TEXT, shown_in
-from mlaut.report.shown import ShownTable, decision_table, reading
+from mlaut.report.shown import COST, ShownTable, decision_table, reading
 from mlaut.report.state import STATE_TABLES
 from mlaut.report.tables import TABLES
 from mlaut.report.terminal import as_text, first_screen
@@ -34,7 +34,8 @@ def as_markdown(report: Report) -> str:
         if section.decision is not None:
             lines += ["", *in_markdown(decision_table(section.decision))]
             lines += ["", marked(reading(section.decision))]
-            lines += ["", "### How sure", *_paragraphs(section.decision.certainty())]
+            if sure := section.decision.certainty():
+                lines += ["", "### How sure", *_paragraphs(sure)]
         lines += ["", "### Findings", *_paragraphs(section.findings)]
         for table, shown in shown_in(TEXT, TABLES, section):
             lines += ["", f"### {table.name}", "", *in_markdown(shown)]
@@ -58,7 +59,9 @@ def report_content(report: Report) -> dict[str, Any]:
     for section in report.sections:
         shown = {"title": section.title, "headline": section.headline, "findings": section.findings}
         if section.decision is not None:
-            table = section.decision.frame.reset_index()
+            table, bounds = section.decision.frame.reset_index(), section.decision.bounds
+            if costs := {name: bounds[name] for name in section.decision.best if name in bounds}:
+                table[COST] = table["strategy"].map(costs)
             rows = json.loads(table.to_json(orient="records", double_precision=15))
             shown |= {"what next": [step.text for step in section.decision.steps()]}
             shown |= {"how sure": section.decision.certainty(), "strategies": rows}

@@ -167,6 +167,9 @@ def test_every_form_has_the_verdicts_of_the_decision(seed):
     told = json.loads(as_json(report))["sections"][0]
     assert {row["strategy"]: row["verdict"] for row in told["strategies"]} == verdicts
     assert told["headline"][0] == decision.answer()
+    costs = {row["strategy"]: row.get("costs at most") for row in told["strategies"]}
+    of_best = {name: decision.bounds.get(name) for name in decision.best}
+    assert costs == pytest.approx(dict.fromkeys(verdicts) | of_best)
     assert view(section, Packer())["verdicts"] == verdicts
     lines = first_screen(report).splitlines()
     assert len(lines) <= 40

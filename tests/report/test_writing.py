@@ -26,6 +26,7 @@ from mlaut.report import make_report, write_report
 from mlaut.report.drawing import figures, file_of, pictures
 from mlaut.report.shown import ShownTable
 from mlaut.report.terminal import as_text, first_screen, lines_of
+from mlaut.report.writing import as_markdown
 
 NAMES = ["good", "K_Neighbours", "50% & <b>$x$</b> #{~}^\\"]
 SETS = [f"set_{i}" for i in range(6)]
@@ -61,7 +62,7 @@ def test_a_terminal_has_all_rows_rather_than_what_columns_mean():
     assert len(screen.splitlines()) <= 40
 
 
-def test_what_columns_mean_with_copies_and_with_missing_results():
+def test_what_columns_mean_with_copies_sources_and_missing_results():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal([0.9, 0.89, 0.8], 0.01, (12, 3)), columns=[*"ABC"])
     frame = frame.set_axis([*"abcdefghijkl"]).rename_axis("dataset")
@@ -70,6 +71,11 @@ def test_what_columns_mean_with_copies_and_with_missing_results():
         return " ".join(first_screen(make_report(table, "accuracy", **how)).split())
 
     assert "the average place among 3 (copies count as one); 1" in told(frame.assign(D=frame["B"]))
+    sources = dict(zip(frame.index, [*"aaaabcdefghi"], strict=True))
+    apart = " ".join(first_screen(make_report(frame, "accuracy", clusters=sources)).split())
+    for what in ("place among 3", "Accuracy: the average", "that of A, the average"):
+        assert f"{what}, each source once" in apart
+    assert "each source" not in told(frame)
     frame = frame.astype(object)
     frame.loc["c", "B"] = "failed"
     last = told(frame)
@@ -79,6 +85,13 @@ def test_what_columns_mean_with_copies_and_with_missing_results():
         other = told(frame, missing=missing)
         assert "with what stands in for missing results." in other
         assert "Missing: datasets without a result. " in other
+
+
+def test_no_heading_stands_above_nothing():
+    one = pd.DataFrame({"A": [0.8], "B": [0.7]}, index=pd.Index(["iris"], name="dataset"))
+    report = make_report(one, "accuracy")
+    assert "nothing tells how much of a difference is chance" in first_screen(report)
+    assert "How sure" not in first_screen(report) + as_markdown(report)
 
 
 def test_csv_is_unrounded(report, tmp_path):
