@@ -1,11 +1,15 @@
 """Small tables of many fields: each was once misread, or had no way on."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
 from small_tables import ALPHA, BETA, LONG, NAMES, WIDE, is_wide, read, refused
+
+from mlaut.analysis.importers.any_table import read_results
+from mlaut.analysis.importers.grids.sheet import QuestionError
 
 
 def test_columns_of_parts_of_the_data_are_no_strategies(tmp_path):
@@ -368,3 +372,15 @@ def test_numbers_of_rows_in_front_of_names_are_left_out(numbers, tmp_path):
     table = WIDE.reset_index()
     table.insert(0, "", numbers)
     assert is_wide(read(tmp_path, table))
+
+
+def test_a_method_beside_a_model_that_makes_the_data_is_offered_as_the_strategy(tmp_path):
+    keys = product(("ARIMA", "ARMA"), ("normal", "gamma"), (100, 200), ("OLS", "CSS", "ML"))
+    rows = [f"{a},{b},{n},{c},phi,{i / 50}" for i, (a, b, n, c) in enumerate(keys, 1)]
+    rows += [x.replace("phi", "theta") for x in rows if x.startswith("ARMA")]
+    path = tmp_path / "t.csv"
+    path.write_text("model,distribution,sample_size,method,parameter,mse\n" + "\n".join(rows))
+    with pytest.raises(QuestionError) as error:
+        read_results(path, "mse")
+    found = [set(x.strategies) for x in error.value.readings.values()]
+    assert {"OLS", "CSS", "ML"} in found

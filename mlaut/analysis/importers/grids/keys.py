@@ -9,6 +9,7 @@ import numpy as np
 
 from mlaut.analysis.importers.grids.cells import WORDS, Column
 from mlaut.analysis.importers.grids.columns import average_columns, measure_in
+from mlaut.analysis.importers.grids.forms.grid import FILE
 from mlaut.analysis.importers.grids.names import (
     DURING,
     MEAN,
@@ -58,6 +59,9 @@ def keys_of(g: Sheet) -> Keys:
         loose = word_of(name) not in WORDS["datasets"][:14]  # as Language, of programs
         if loose and likes(g.columns[name].coded[1]) == "strategy":
             g.roles[name] = "strategy"
+        files = [x for x in g.columns if x.startswith(FILE) and len(x) > len(FILE)]
+        if loose and any(g.fixes([x], name) for x in files) and g.n_of(*files) > g.n_of(name):
+            g.roles[name] = "property"  # as the program of each folder
     _without_one(g)
     dataset, strategy = _named(g, "dataset"), _named(g, "strategy")
     if strategy and g.n > 1 and not g.asked.chosen and all(g.n_of(x) == g.n for x in strategy):
@@ -280,7 +284,9 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
     only = len([x for x in usual if g.roles[x] == ""]) == 1
     if len(longer) == 1 and g.named("dataset") and g.named("strategy") and not (general or only):
         raise g.refuse(f"`{longer[0]}` is more than {wanted} by its name", {"score": longer})
-    general = sorted(general, key=lambda x: max(PARTS.get(y, 0) for y in word_of(x).split("_")))
+    general = sorted(
+        general, key=lambda x: max(PARTS.get(y, 0) for y in re.split(r"[\W_]+", word_of(x)))
+    )
     if wanted:
         greater = usual_name(wanted)
         left = [x for x in usual if usual[x] is None and g.roles[x] == ""]

@@ -245,6 +245,11 @@ def _other_key(
                 rest = {x: [*known, *(y for y in needed if y != x)] for x in needed[:3]}
                 around = {side: needed, role: known}  # the known one was taken by a loose word
                 ways = [{role: needed}, around, *({side: rest[x], role: x} for x in rest)]
+            rivals = [x for x in texts if role_of(x) == "strategy"] if strategy else []
+            for x in rivals:  # as the method beside a model that makes the data
+                rest = [y for y in g.columns if y not in (x, score) and _may_tell(g, y)]
+                if g.is_key([x, *rest, *more]):
+                    ways.insert(0, {"dataset": g.least(rest, [x, *more]), "strategy": x})
             text = f"several columns may name the {need} ({', '.join(keyed or free)})"
             raise g.refuse(text, *[{"strategy": [*strategy, *free]}] * bool(strategy), *ways)
         names = [x for x in g.columns if x in (*strategy, *found)]

@@ -66,7 +66,8 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     """
     said = {x for names in asked.columns.values() for x in names}
     named = with_names(grid.table, said)
-    grid = replace(grid, table=split_crossed(named, asked.metric, said))
+    crossed = split_crossed(named, asked.metric, said)
+    grid = replace(grid, table=crossed, unnamed=tuple(x for x in grid.unnamed if x in crossed))
     grid, others = split_cells(_without_notes(grid), asked)
     g = Sheet(grid, asked)
     asked, g.others = g.asked, others

@@ -48,27 +48,29 @@ def split_crossed(table: pd.DataFrame, metric: str, said: Collection[str]) -> pd
     """
     name = table.columns[0] if table.columns.nlevels == 1 and table.shape[1] > 1 else ""
     others = [str(x) for x in table.columns[1:]]
-    scored = any(same_metric(measure_in(x, metric) or x, metric) for x in others)
+    inner = map(str, table.iloc[:, 1].unique()) if others[:1] == ["level 2"] else ()  # of JSON
+    scored = any(same_metric(measure_in(x, metric) or x, metric) for x in (*others, *inner))
     if not (isinstance(name, str) and name and scored) or name in said:
         return table
     if role_of(name) or any(role_of(x) in ("dataset", "strategy") for x in others):
         return table
-    labels = [str(x) for x in table.iloc[:, 0]]
+    labels = {str(x): i for i, x in enumerate(table.iloc[:, 0].unique())}
+    if others[0] != "level 2" and len(labels) < len(table):
+        return table
     for sign in _BETWEEN:
         parts = [x.split(sign) for x in labels]
-        if any(len(x) != 2 or not all(x) for x in parts):
+        if len({*map(len, parts)}) > 1 or len(parts[0]) not in (2, 3) or not all(map(all, parts)):
             continue
-        first, second = ([x[i].strip() for x in parts] for i in (0, 1))
-        n, sizes = len({*labels}), [len({*x}) for x in (first, second)]
-        if any(re.fullmatch(r"[\d.,]+", x) for x in (*first, *second)):
-            continue
-        if n == len(labels) and min(sizes) > 1 and max(sizes) < n and n > _CROSSED * np.prod(sizes):
-            at = list(table.columns).index(name)
-            both = {f"{name} before {sign}": first, f"{name} behind {sign}": second}
-            rest = table.drop(columns=name)
-            for i, (new, column) in enumerate(both.items()):
-                rest.insert(at + i, new, np.array(column, dtype=object))
-            return rest
+        levels = [[x.strip() for x in level] for level in zip(*parts, strict=True)]
+        sizes = [len({*x}) for x in levels]
+        numbers = [any(re.fullmatch(r"[\d.,]+", x) for x in level) for level in levels]
+        few = min(sizes) > 1 and max(sizes) < len(labels)  # names of three may have a size in them
+        if sum(numbers) <= len(levels) - 2 and few and len(labels) > _CROSSED * np.prod(sizes):
+            ends = [f"{name} before {sign}", f"{name} behind {sign}"]
+            names = ends if len(levels) == 2 else [f"{name} part {i}" for i in (1, 2, 3)]
+            rows = [labels[str(x)] for x in table.iloc[:, 0]]
+            both = {x: np.array(y, dtype=object)[rows] for x, y in zip(names, levels, strict=True)}
+            return pd.concat([pd.DataFrame(both, index=table.index), table.iloc[:, 1:]], axis=1)
     return table
 
 

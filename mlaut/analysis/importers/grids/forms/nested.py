@@ -1,5 +1,6 @@
 """Tables of nested dictionaries and lists, as JSON and Python have them."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -18,6 +19,9 @@ _AVERAGES = {"macro avg": "f1_macro", "weighted avg": "f1_weighted", "micro avg"
 _OF_CLASSES = ("numbers of each class",)
 _STATISTICS = {"values", "scores", "runs", "all", "n", *MEANS, *WORDS["spreads"], "median"}
 RUNS = ("repeat", "fold")
+_WHOLE = re.compile("overall|total|aggregated?|all", re.I)
+_PARTS = re.compile("(?:per|by)_", re.I)  # of questions, for example
+_HISTORY = re.compile("(?:^|_)(?:history|curves?|trajectory)$", re.I)
 
 
 def grid_of_object(content: Any) -> Grid:
@@ -28,11 +32,12 @@ def grid_of_object(content: Any) -> Grid:
     if isinstance(content, dict) and isinstance(content.get("data"), list):  # "split", "table"
         table = pd.DataFrame(content["data"], content.get("index"), content.get("columns"))
         return grid_of_frame(table)
+    content = _over_parts(content, parts := dict[str, None]())
     content = _over_statistics(content, runs := list[Any]())
-    content, note = _over_classes(content, found := list[Any]()), _OF_CLASSES[: len(found)]
+    content, note = over_classes(content, found := list[Any]()), _OF_CLASSES[: len(found)]
     content = _over_folds(content, tested := dict[str, None]())
     place = "fold" if tested else "repeat"
-    note = (*note, *(f"`{x}`" for x in tested))
+    note = (*note, *(f"`{x}`" for x in (*parts, *tested)))
     while type(content) is dict and (only := _only_rows(content)):
         note = (*note, *(f"`{x}`" for x in content if x != only))
         content = content[only]
@@ -119,18 +124,18 @@ def _in_rows(content: Any) -> Any:
     return rows if scored and (len(same) == 1 or frozenset.intersection(*same) & texts) else content
 
 
-def _over_classes(content: Any, found: list[Any]) -> Any:
+def over_classes(content: Any, found: list[Any]) -> Any:
     """Return content with each report of classes, as scikit-learn makes it, as its averages."""
     if isinstance(content, list):
-        return [_over_classes(inner, found) for inner in content]
+        return [over_classes(inner, found) for inner in content]
     if not isinstance(content, dict):
         return content
     if not isinstance(content.get("macro avg"), dict):
-        return {name: _over_classes(inner, found) for name, inner in content.items()}
+        return {name: over_classes(inner, found) for name, inner in content.items()}
     found.append(content)
     each = {name: content.get(key) for key, name in _AVERAGES.items()}
     f1 = {x: y["f1-score"] for x, y in each.items() if isinstance(y, dict) and "f1-score" in y}
-    return {name: x for name, x in content.items() if name == "accuracy"} | f1
+    return {name: x for name, x in content.items() if not isinstance(x, dict)} | f1
 
 
 def _over_statistics(content: Any, found: list[Any]) -> Any:
@@ -142,6 +147,25 @@ def _over_statistics(content: Any, found: list[Any]) -> Any:
         found.append(runs[0])
         return runs[0]
     return {name: _over_statistics(inner, found) for name, inner in content.items()}
+
+
+def _over_parts(content: Any, left: dict[str, None]) -> Any:
+    """Return content without what happened during a training, and only the result over all parts.
+
+    That is the result called ``overall`` beside one ``per_type``. What goes is added to ``left``.
+    """
+    if not isinstance(content, dict):
+        return content
+    whole = [x for x, y in content.items() if _WHOLE.fullmatch(str(x)) and isinstance(y, dict)]
+    parts = [x for x, y in content.items() if _PARTS.match(str(x)) and isinstance(y, dict)]
+    if len(whole) == 1 and parts:
+        left |= dict.fromkeys(map(str, parts))
+        return content[whole[0]]
+    gone = [x for x, y in content.items() if _HISTORY.search(str(x)) and isinstance(y, dict | list)]
+    if 0 < len(gone) < len(content):
+        left |= dict.fromkeys(map(str, gone))
+        content = {x: y for x, y in content.items() if x not in gone}
+    return {name: _over_parts(inner, left) for name, inner in content.items()}
 
 
 def _over_folds(content: Any, left: dict[str, None]) -> Any:

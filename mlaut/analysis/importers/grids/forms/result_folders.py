@@ -11,7 +11,7 @@ import pandas as pd
 from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.forms.grid import FILE, ROW, Grid, is_form, text_of
 from mlaut.analysis.importers.grids.forms.headless import NUMBERED, with_names
-from mlaut.analysis.importers.grids.forms.nested import RUNS
+from mlaut.analysis.importers.grids.forms.nested import RUNS, over_classes
 from mlaut.analysis.importers.grids.names import PARTS, role_of, shared_start
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, DataError, some_of
@@ -19,7 +19,9 @@ from mlaut.files_io.kinds import PICKLES
 from mlaut.files_io.safe_files.plain_files import strict_json
 from mlaut.files_io.tables.tables import stem_of
 
+_LEVELS, _FULL = 3, 0.5  # of folders, and the share of their ways that have a file
 _RUN = "seed|run|fold|rep|repeat|trial"
+_MEASURED = {"metrics", "scores", "results"}  # of one run, perhaps in parts
 _OUTPUT = {"result", "results", "out", "output", "eval", "log"}
 
 
@@ -123,8 +125,15 @@ def _of_run(path: Path) -> list[Grid]:
         return []
     if any(isinstance(y, list) and role_of(x) == "score" for x, y in content.items()):
         return []  # of many scores
-    table = pd.json_normalize({x: y for x, y in content.items() if not isinstance(y, list)})
+    parts = [x for x, y in content.items() if type(y) is dict and x.lower() in _MEASURED]
     lists = tuple(f"`{x}` (a list)" for x, y in content.items() if isinstance(y, list))
+    kept = {x: y for x, y in content.items() if not isinstance(y, list)}
+    if len(parts) == 1:  # beside settings
+        lists = (*lists, *(f"`{x}`" for x, y in kept.items() if type(y) is dict and x not in parts))
+        kept = {x: y for x, y in kept.items() if type(y) is not dict} | over_classes(
+            content[parts[0]], []
+        )
+    table = pd.json_normalize(kept)
     scored = [x for x in map(str, table) if measure_in(x) or usual_name(x)]
     return [Grid("", table, left=lists)] * bool(
         scored and max(x.count(".") for x in map(str, table)) < 2
@@ -172,9 +181,13 @@ def _parts_of_names(paths: list[Path]) -> list[dict[str, str]]:
         levels = [level for level in zip(*pieces, strict=True) if len(set(level)) > 1]
         sizes = [len(set(level)) for level in levels]
         rows = list(zip(*levels, strict=True))
-        cross = len(set(rows)) == len(rows) and 2 <= len(levels) <= 3
-        if cross and math.prod(sizes) == len(rows):
+        cross = len(set(rows)) == len(rows) and 2 <= len(levels) <= _LEVELS
+        own = pieces is ways and 2 * max(sizes, default=0) <= len(rows)  # folders, for their own
+        if cross and math.prod(sizes) * (_FULL if own else 1) <= len(rows):
             names = [_name_of_level(level, i) for i, level in enumerate(levels, 1)]
+            counts = [{*x} == {*map(str, range(len({*x})))} for x in levels]
+            if own and counts.count(True) == 1 < len(counts):  # folders 0, 1, ... of each
+                names[counts.index(True)] = "run"
             return [dict(zip(names, row, strict=True)) for row in rows]
         if len(levels) == 1 and (around := _around_shared(["/".join(way) for way in ways])):
             return around
