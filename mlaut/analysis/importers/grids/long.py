@@ -247,9 +247,9 @@ def _other_key(
                 ways = [{role: needed}, around, *({side: rest[x], role: x} for x in rest)]
             rivals = [x for x in texts if role_of(x) == "strategy"] if strategy else []
             for x in rivals:  # as the method beside a model that makes the data
-                rest = [y for y in g.columns if y not in (x, score) and _may_tell(g, y)]
-                if g.is_key([x, *rest, *more]):
-                    ways.insert(0, {"dataset": g.least(rest, [x, *more]), "strategy": x})
+                settings = [y for y in g.columns if y not in (x, score) and _may_tell(g, y)]
+                if g.is_key([x, *settings, *more]):
+                    ways.insert(0, {"dataset": g.least(settings, [x, *more]), "strategy": x})
             text = f"several columns may name the {need} ({', '.join(keyed or free)})"
             raise g.refuse(text, *[{"strategy": [*strategy, *free]}] * bool(strategy), *ways)
         names = [x for x in g.columns if x in (*strategy, *found)]
