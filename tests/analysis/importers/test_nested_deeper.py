@@ -40,3 +40,24 @@ def test_a_dictionary_as_python_prints_it_is_read_and_what_is_none_is_refused(tm
     assert results.scores.loc["wine", "knn"] == 0.6
     with pytest.raises(DataError, match="cannot be read as JSON"):
         read(tmp_path, "{'iris': open('t.txt')}", "u.txt")
+
+
+def test_a_name_that_no_row_with_a_score_has_names_nothing_and_one_that_some_lack_is_refused(
+    tmp_path,
+):
+    (tmp_path / "best.json").write_text(
+        json.dumps([{"instance": x, "solver": "any", "value": 1, "date": "d"} for x in "abc"])
+    )
+    for n, name in enumerate(["cplex", "gurobi"], 1):
+        rows = [
+            {"instance": x, "ub": {"value": n + i, "solver": name, "time": 1}}
+            for i, x in enumerate("abc")
+        ]
+        (tmp_path / f"{name}.json").write_text(json.dumps(rows))
+    results = read_results(tmp_path, "ub", greater_is_better=False)
+    assert results.scores["gurobi"].tolist() == [2, 3, 4]
+    assert results.strategies == ("cplex", "gurobi")
+    assert "`solver` (empty where scores are)" in results.how_read
+    table = "instance,solver,ub\na,cplex,1\na,,2\nb,cplex,3\nb,,4\n"
+    with pytest.raises(AnalysisError, match="2 rows without a strategy in 'solver'"):
+        read(tmp_path, table, "t.csv", "ub")

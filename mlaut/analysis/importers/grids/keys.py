@@ -33,6 +33,7 @@ _OVER_CLASSES = re.compile(r"(?:^|_)(?:macro|micro|weighted)(?=_|$)")  # as f1_m
 _SCALED = re.compile(r"(?<!un)(?:scaled|normali[sz]ed)|relative", re.I)  # beside scores as they are
 _PROSE = re.compile(r"(?:\S+\s+){9}\S|\S*/\S*\.\w+$")  # ten words, or the path of a file
 _NUMBERED = re.compile(r"\D*\d+").fullmatch  # the name of a run that only counts
+_VALUE = re.compile(r"\.(?:value|score)$", re.I)  # of a measure, beside its date, for example
 _PLACES = re.compile(r"rank|win|tie|loss|std|dev", re.I)  # in names of averages, no scores
 FLAGS = {"true", "false", "yes", "no", ""}
 _FEWEST = 2  # sources
@@ -254,7 +255,8 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
             tested = [x for x in same if part_of(x) == "test"]
             return tested if len(tested) == 1 else exact[:1]
         least = ("spread", "average")
-        bare = [x for x in numbers if g.roles[x] not in least and bare_word(x) == word_of(wanted)]
+        each = {x: (bare_word(x), word_of(_VALUE.sub("", x))) for x in numbers}
+        bare = [x for x in numbers if g.roles[x] not in least and word_of(wanted) in each[x]]
         levels = {x: map(word_of, x.split(" / ")) for x in numbers if g.levels is not None}
         bare = bare or [x for x, names in levels.items() if word_of(wanted) in names]
         if len(bare) > 1 and g.named("dataset") and g.named("strategy"):

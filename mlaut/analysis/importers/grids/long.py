@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations, islice
 
 import numpy as np
@@ -40,6 +41,7 @@ _PATH = re.compile(r"(?:[a-zA-Z]:)?[/\\]").match  # of a folder or a file
 _NEW = 1.1  # times the rows' names that a setting makes of them
 _SPARSE = 0.8  # share of rows with a name of their own, from which nothing is compared
 _CROSSED, _FILLED = 0.95, 0.8  # shares of the cells with a row: of both keys, and nearly so
+_EMPTY = 0.95  # share of rows without a name, above which a column names nothing
 RUNS = 3  # rows of each cell, as many of all, from which they are repeats
 _NAMED = 1000  # rows, of which a question names strategies, or differences are looked for
 _APART, _MOST_WAYS = 3, 4  # settings that are of either key by themselves; ways in a question
@@ -61,7 +63,9 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     has = ~np.isnan(values) | np.isin(np.arange(g.n), list(g.columns[score].words))
     if not has.any():
         raise g.refuse(f"no row has a score in {score!r}")
-    has = _of_this_metric(g, keys, has)
+    filled = _filled(g, keys, has)
+    has = _of_this_metric(g, keys, has) if filled == keys else has
+    keys = filled
     g.keep(has, f"{counted(int((~has).sum()), 'row')} without `{score}`")
     dataset, strategy = list(keys.dataset), list(keys.strategy)
     _without_summaries(g, dataset, strategy)
@@ -102,6 +106,15 @@ def read_long(g: Sheet, keys: Keys) -> Reading:
     one, two = (g.label(x) if x else None for x in (repeat, fold))
     parts = (one, two, spread, column.words, sources, tuple(g.unused))
     return Reading(g.label(dataset), g.label(strategy), column.numbers, g.metric, names, *parts)
+
+
+def _filled(g: Sheet, keys: Keys, has: np.ndarray) -> Keys:
+    """Return keys without the columns that hardly name a row that has a score."""
+    names = [x for x in (*keys.dataset, *keys.strategy) if not g.asked.chosen]
+    empty = [x for x in names if np.mean(g.columns[x].labels()[has] == "") > _EMPTY]
+    g.drop(empty, "empty where scores are")
+    one, two = (tuple(x for x in key if x not in empty) for key in (keys.dataset, keys.strategy))
+    return replace(keys, dataset=one, strategy=two)
 
 
 def _without_summaries(g: Sheet, dataset: Names, strategy: Names) -> None:
