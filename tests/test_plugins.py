@@ -21,7 +21,14 @@ from mlaut.analysis import read_results
 from mlaut.analysis.deciding.terms import Chosen
 from mlaut.cli import cli, main
 from mlaut.data import load_folder
-from mlaut.errors import AnalysisError, DataError, MlautError, PluginWarning, StudyError
+from mlaut.errors import (
+    AnalysisError,
+    DataError,
+    MlautError,
+    OptionalPackageError,
+    PluginWarning,
+    StudyError,
+)
 from mlaut.estimators import REGISTRY, Registry
 from mlaut.estimators.catalogue.registry import _with_plugins
 from mlaut.experiments import InlineEngine, RunOptions, run_study
@@ -105,7 +112,9 @@ def test_an_archive_names_the_plugin_that_is_missing(tmp_path, monkeypatch):
     (tmp_path / "zoo").mkdir()
     for name in ("zoo_R.dat", "zoo_train.arff"):
         (tmp_path / "zoo" / name).write_text("")
-    with pytest.raises(DataError, match=r"read by the plug-in mlaut-boards: 'pip install"):
+    with pytest.raises(
+        OptionalPackageError, match=r"read by the plug-in mlaut-boards: 'pip install"
+    ):
         load_folder(tmp_path)
 
 
@@ -193,10 +202,10 @@ def test_a_command_of_a_plugin_that_is_missing_names_it(words, plugin, monkeypat
     for group in (cli, cli.commands["study"]):  # each keeps commands that it has found before
         for name in ("import", "leaderboard", "place", "publish", "submit"):
             monkeypatch.delitem(group.commands, name, raising=False)
-    done = CliRunner().invoke(cli, words)
-    assert done.exit_code == 2
-    missing = f"is in the plug-in mlaut-{plugin}: 'pip install ./plugins/{plugin}'"
-    assert missing in done.output
+    error = CliRunner().invoke(cli, words).exception
+    assert isinstance(error, OptionalPackageError)
+    assert error.exit_code == 8
+    assert f"is in the plug-in mlaut-{plugin}: 'pip install ./plugins/{plugin}'" in str(error)
 
 
 def test_the_status_of_a_study_file_shows_what_queues_tell_of_its_shards(
@@ -270,13 +279,15 @@ def test_a_name_that_a_plugin_has_is_imported_from_mlaut_or_names_the_plugin(mon
 )
 def test_a_bundle_names_the_plugin_that_is_missing(words, no_modules, tmp_path, capsys):
     (tmp_path / "bundle.json").write_text("{}")
-    with pytest.raises(SystemExit):
+    with pytest.raises(SystemExit, match="8"):
         main([words[0], str(tmp_path), *words[1:]])
     lacks = "by the plug-in mlaut-exchange: 'pip install ./plugins/exchange'"
     assert f"bundles are opened, verified and extended {lacks}" in capsys.readouterr().err
-    with pytest.raises(StudyError, match=f"^studies are published {lacks}"):
+    with pytest.raises(OptionalPackageError, match=f"^studies are published {lacks}"):
         Study(tmp_path / "study.h5").publish(tmp_path / "bundle")
-    with pytest.raises(StudyError, match=f"^predictions of other programs are stored {lacks}"):
+    with pytest.raises(
+        OptionalPackageError, match=f"^predictions of other programs are stored {lacks}"
+    ):
         Study(tmp_path / "study.h5").import_predictions("a.csv", strategy="a", source="R")
 
 
@@ -284,7 +295,7 @@ def test_what_mlaut_extras_has_names_it(no_modules, tmp_path, monkeypatch, capsy
     study = Study(tmp_path / "study.h5")
     study.add_datasets(["starter/iris"])
     study.run(["BaselineClassifier"], engine="inline", verbose=0)
-    with pytest.raises(SystemExit):
+    with pytest.raises(SystemExit, match="8"):
         main(["status", str(study.path), "--follow"])
     lacks = "by the plug-in mlaut-extras: 'pip install ./plugins/extras'"
     assert f"runs are followed in the terminal {lacks}" in capsys.readouterr().err
@@ -304,7 +315,7 @@ def test_a_race_names_the_plugin_that_is_missing(no_modules, tmp_path, capsys):
     study = Study(tmp_path / "study.h5")
     study.add_datasets(["starter/iris"])
     lacks = "by the plug-in mlaut-races: 'pip install ./plugins/races'"
-    with pytest.raises(StudyError, match=f"^races are run {lacks}"):
+    with pytest.raises(OptionalPackageError, match=f"^races are run {lacks}"):
         study.run(["BaselineClassifier"], race={}, verbose=0)
     (tmp_path / "study.toml").write_text(
         '[data]\ncollection = "starter"\ndatasets = ["iris"]\n[race]\n'
@@ -332,7 +343,9 @@ def test_a_stored_race_is_reported_without_its_plugin(no_modules, tmp_path, caps
         made = study.report()
     assert made.sections[0].race is None
     assert "BaselineClassifier left a race because of results" in " ".join(str(made).split())
-    with pytest.raises(StudyError, match=r"^races are followed by the plug-in mlaut-races"):
+    with pytest.raises(
+        OptionalPackageError, match=r"^races are followed by the plug-in mlaut-races"
+    ):
         study.race()
     with warnings.catch_warnings(), contextlib.suppress(SystemExit):
         warnings.simplefilter("default")

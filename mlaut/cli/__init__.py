@@ -20,7 +20,7 @@ import click
 from mlaut import __version__
 from mlaut.cli import lists, runs, studies
 from mlaut.cli.output import in_own_words, setting_of, show, with_json
-from mlaut.errors import MlautError, RunInterrupted, StoreError, shortened
+from mlaut.errors import MlautError, OptionalPackageError, RunInterrupted, StoreError, shortened
 from mlaut.experiments.workers.signals import stopping_at_once
 from mlaut.helpers.former_names import without_plugin
 from mlaut.plugins.finding import found, home_of
@@ -80,7 +80,7 @@ class _CommandGroup(click.Group):
         if called in _FORMER and args[0] not in self.commands:
             raise click.UsageError(f"{name} is now 'mlaut {_FORMER[called]}'")
         if args[0] in _IN_PLUGINS and self.get_command(ctx, args[0]) is None:
-            raise click.UsageError(without_plugin(f"{name} is in", _IN_PLUGINS[args[0]]))
+            raise OptionalPackageError(without_plugin(f"{name} is in", _IN_PLUGINS[args[0]]))
         found_name, command, rest = super().resolve_command(ctx, args)
         if command is not None:
             _refuse_twice(click.Context(command, parent=ctx, info_name=found_name), rest)

@@ -20,7 +20,13 @@ from mlaut.cli.inputs import (
     with_settings,
 )
 from mlaut.cli.output import Answer, as_json, one_line, show, show_rows, show_table
-from mlaut.errors import AnalysisError, StudyError, nearest, one_value_each
+from mlaut.errors import (
+    AnalysisError,
+    OptionalPackageError,
+    StudyError,
+    nearest,
+    one_value_each,
+)
 from mlaut.files_io.kinds import Kind, kind_of
 from mlaut.helpers.markup import counted
 from mlaut.helpers.optional import need
@@ -136,7 +142,10 @@ def _parts_of(studies: Sequence[Path]) -> tuple[dict[Path, str], str]:
     about, tasks = str(output), dict[Path, str]()
     try:
         tasks = queued_tasks(output)
-    except StudyError as error:  # the files say what is done, whether or not the queue answers
+    except (
+        StudyError,
+        OptionalPackageError,
+    ) as error:  # the files say what is done, whether or not the queue answers
         about += f" (jobs are not shown: {error})"
     return {path: tasks.get(path, "") for path in open_shards(output, tasks)}, about
 

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from mlaut.errors import PluginWarning, StudyError
+from mlaut.errors import OptionalPackageError, PluginWarning
 from mlaut.helpers.former_names import of_plugin, without_plugin
 
 
@@ -69,11 +69,11 @@ def queued_tasks(study: Path) -> dict[Path, str]:
 
     Raises
     ------
-    StudyError
+    StudyError, OptionalPackageError
         A queue does not answer, or the plug-in is missing that submitted the study.
     """
     if study.with_suffix(".slurm").exists() and "slurm" not in found("queues"):
-        raise StudyError(without_plugin("the queue is asked by", "slurm"))
+        raise OptionalPackageError(without_plugin("the queue is asked by", "slurm"))
     return {
         file: told for queued in found("queues").values() for file, told in queued(study).items()
     }
@@ -84,11 +84,11 @@ def the_plugin(name: str, what: str) -> Any:
 
     Raises
     ------
-    StudyError
+    OptionalPackageError
         It is missing; the message begins with what needs it.
     """
     if name not in (offered := found(name)):
-        raise StudyError(without_plugin(f"{what} by", name))
+        raise OptionalPackageError(without_plugin(f"{what} by", name))
     return offered[name]
 
 

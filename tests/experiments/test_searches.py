@@ -46,7 +46,7 @@ def test_limits_without_their_plugin_are_refused_and_name_it(tmp_path):
     command = [sys.executable, "-c", WITHOUT, str(tmp_path / "study.h5")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     refused = (
-        "StrategyError tuning_timeout and trace_predictions need the plug-in mlaut-sharing: "
+        "OptionalPackageError tuning_timeout and trace_predictions need the plug-in mlaut-sharing: "
         "'pip install ./plugins/sharing' in a copy of MLaut's repository"
     )
     assert done.stdout.splitlines() == ["True", refused, refused]

@@ -16,7 +16,15 @@ from urllib.parse import parse_qsl
 
 from mlaut.data.tables.frames import Unread, from_frame, read_chosen, roles_of, with_roles
 from mlaut.data.tables.parts import Parts, read_parts, tables_of_folder
-from mlaut.errors import DataError, UnusableWarning, nearest, nearest_of, refuse_unknown, some_of
+from mlaut.errors import (
+    DataError,
+    OptionalPackageError,
+    UnusableWarning,
+    nearest,
+    nearest_of,
+    refuse_unknown,
+    some_of,
+)
 from mlaut.files_io.safe_files.plain_files import read_text
 from mlaut.files_io.tables.pairs import HDF5
 from mlaut.files_io.tables.tables import (
@@ -142,7 +150,7 @@ def known_layout(folder: Path) -> Mapping[str, Unread]:
 
     Raises
     ------
-    DataError
+    OptionalPackageError
         It has the layout of a published archive, and no plug-in is there to read it.
     """
     if (folder / MANIFEST).exists():
@@ -150,7 +158,7 @@ def known_layout(folder: Path) -> Mapping[str, Unread]:
     readers = found("folders").values()
     if not readers and any(folder.glob("*/*_R.dat")):  # beside files that would be read otherwise
         what = f"{folder}: the archive of Fernandez-Delgado et al. (2014) is read by"
-        raise DataError(without_plugin(what, "boards"))
+        raise OptionalPackageError(without_plugin(what, "boards"))
     return next(filter(None, (read(folder) for read in readers)), {})
 
 

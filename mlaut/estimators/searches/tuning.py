@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import StratifiedKFold, check_cv
 
-from mlaut.errors import StrategyError
+from mlaut.errors import OptionalPackageError, StrategyError
 from mlaut.estimators.preparing.related_rows import RelatedRows
 from mlaut.estimators.searches.traces import search_in, short_names
 from mlaut.helpers.former_names import without_plugin
@@ -260,12 +260,12 @@ def limited_search(wanted: bool) -> Callable[..., AbstractContextManager[None]]:
 
     Raises
     ------
-    StrategyError
+    OptionalPackageError
         The plug-in is missing, and limits are ``wanted``.
     """
     if wanted and not hasattr(GridSearch, "limits"):
         what = "tuning_timeout and trace_predictions need"
-        raise StrategyError(without_plugin(what, "sharing"))
+        raise OptionalPackageError(without_plugin(what, "sharing"))
     return getattr(GridSearch, "limits", _no_limits)
 
 

@@ -20,7 +20,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mlaut.arrays import takes_several
-from mlaut.errors import DataError, StrategyError
+from mlaut.errors import DataError, OptionalPackageError, StrategyError
 from mlaut.estimators.libraries.arrays import (
     takes_arrays,
     takes_sparse,
@@ -458,7 +458,7 @@ class MlautEstimator(BaseEstimator):
             budgeted = of_plugin("BudgetedSearch")
         except ImportError:
             missing = without_plugin("searches beyond a whole grid are in", "sharing")
-            raise StrategyError(f"strategy {self.name!r}: {missing}") from None
+            raise OptionalPackageError(f"strategy {self.name!r}: {missing}") from None
         return budgeted(estimator, grid, search=self._words, budget=budget, **common)
 
     def _in_its_words(self, parameters: Mapping[str, Any]) -> dict[str, Any]:

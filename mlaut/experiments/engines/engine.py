@@ -13,7 +13,7 @@ from typing import Any, Protocol, Self, TypeVar
 
 import cloudpickle
 
-from mlaut.errors import StudyError, nearest
+from mlaut.errors import OptionalPackageError, StudyError, nearest
 from mlaut.experiments.cells.memory import parse_seconds
 from mlaut.experiments.options import ENGINES, RunOptions
 from mlaut.experiments.workers.allotted import allotted_cores
@@ -118,14 +118,16 @@ def engine_called(name: str) -> Any:
     Raises
     ------
     StudyError
-        There is none, or its plug-in is not installed.
+        There is none.
+    OptionalPackageError
+        Its plug-in is not installed.
     """
     if name in ENGINES:
         return pkgutil.resolve_name(ENGINES[name])
     if name in (added := found("engines")):
         return added[name]
     if name == "dask":
-        raise StudyError(without_plugin("engine 'dask' is in", "dask"))
+        raise OptionalPackageError(without_plugin("engine 'dask' is in", "dask"))
     known = [*ENGINES, *added]
     hint = nearest(name, known) or f"; use {' or '.join(map(repr, known))}"
     raise StudyError(f"engine {name!r}: unknown{hint}")
