@@ -1,6 +1,7 @@
 """Datasets as a user gives them, in any form, stored in a database."""
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -13,7 +14,7 @@ from mlaut.data.sources.references import is_reference
 from mlaut.data.tables.collections import list_collections
 from mlaut.data.tables.folders import is_file_of_table, load_file
 from mlaut.data.tables.frames import warn_of_texts, with_roles
-from mlaut.errors import DataError
+from mlaut.errors import DataError, TextWarning
 from mlaut.files_io import FilesIO
 from mlaut.files_io.tables.datasets import checked_dataset
 from mlaut.files_io.tables.tables_of_others import is_pair, is_table, of_pair
@@ -66,7 +67,9 @@ def _dataset(
 ) -> Dataset:
     if isinstance(given, str):
         known = {} if target == "target" else {"target": target}
-        read = load_file(given, {**known, **(roles or {})})
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TextWarning)  # it is told when the table is stored
+            read = load_file(given, {**known, **(roles or {})})
         return replace(read, name=name or read.name)
     if isinstance(given, Dataset):
         return with_roles(replace(given, name=name or given.name), roles)

@@ -62,6 +62,13 @@ def test_a_table_in_memory_is_told_too_and_roles_are_left_out(tmp_path):
     assert "day" not in str(caught[0].message)
 
 
+def test_a_file_is_told_of_once_where_it_is_stored(tmp_path):
+    (tmp_path / "mine.csv").write_text("day,y\n2020-01-01,a\n2020-01-02,b\n2020-01-03,a\n")
+    with pytest.warns(TextWarning, match=r"dates .*: behind the name of its file") as caught:
+        mlaut.Study(tmp_path / "s.h5").add_datasets(tmp_path / "mine.csv")
+    assert len(caught) == 1
+
+
 def test_usual_texts_and_numbers_are_not_told(tmp_path):
     table = pd.DataFrame(
         {

@@ -107,7 +107,10 @@ _LOOKS = {
     "numbers": r"\s*[<>~$€£]?\s*[+-]?[\d'., ]*\d([eE][+-]?\d+)?\s*[%$€£]?\s*",
 }
 _DECIMAL = r"[+-]?\d*\.\d+([eE][+-]?\d+)?(\.\d+)?"
-_WAYS_OUT = "; correct it, or say 'mine.csv?missing=n/a', '?categorical=column', '?ignore=column'"
+_WAYS_OUT = (
+    "; correct it, or say what it is: behind the name of its file '?categorical=COLUMN', "
+    "'?ignore=COLUMN' or '?missing=n/a', or by roles, as in ignore = ['COLUMN']"
+)
 
 
 def with_roles(dataset: Dataset, roles: Mapping[str, Any] | None) -> Dataset:
