@@ -4,6 +4,7 @@ import pickle
 
 import pytest
 
+import mlaut.estimators
 from mlaut.estimators import DataShape, instantiate_default_estimators
 from mlaut.estimators.catalogue import catalogue
 from mlaut.estimators.catalogue.catalogue import CATALOGUE
@@ -65,3 +66,9 @@ def test_an_entry_may_be_like_another_entry(monkeypatch):
     entry = [*catalogue._entries("catalogue.toml")][-1]
     assert (entry.name, entry.wraps) == ("OtherRegressor", "a:OwnRegressor")
     assert entry.param_grid == {"a": [1], "b": [2]}
+
+
+def test_a_strategy_is_imported_by_the_name_that_study_files_have():
+    (entry,) = (entry for entry in CATALOGUE if entry.name == "RandomForestClassifier")
+    assert mlaut.estimators.RandomForestClassifier is entry.load()
+    assert mlaut.estimators.Random_Forest_Classifier is entry.load()

@@ -123,8 +123,10 @@ def _shown(record: Strategy) -> str:
 
 _RECORDS = (*CATALOGUE, *TODAY, *NETWORKS)
 globals().update({record.class_name: _strategy_class(record) for record in _RECORDS})
-globals().update({_shown(record): globals()[record.class_name] for record in _RECORDS})
+# by the names of study files, too
+_SHOWN = {name: globals()[r.class_name] for r in _RECORDS for name in (_shown(r), r.name)}
+globals().update(_SHOWN)
 
 
 def __dir__() -> list[str]:
-    return [_shown(record) for record in _RECORDS]
+    return [name for name in _SHOWN if name.isidentifier()]
