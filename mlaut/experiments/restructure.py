@@ -135,6 +135,8 @@ def restructure(place: Path, datasets: Changes, strategies: Changes) -> list[str
             elif what == "dataset" and not new and study.exists and old in added_again:
                 call = f"'mlaut study remove {own} --dataset {old}'"
                 remark += f"; {own} has it, so the next run will add it again: {call} removes it"
+            elif new and study.exists:
+                remark += "; change it in the study file, too, or the next run will add the old one"
             lines.append(f"{place}: {what} {old} {f'is now {new}' if new else 'removed'} {remark}")
     return lines
 

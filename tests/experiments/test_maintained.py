@@ -116,7 +116,7 @@ def test_a_trial_names_what_fails_and_no_lack_of_rows(file, capsys, monkeypatch)
     assert "trial fit" not in capsys.readouterr().out
 
 
-def test_renamed_cells_keep_their_outcomes_and_seeds(file):
+def test_renamed_cells_keep_their_outcomes_and_seeds(file, capsys):
     run_study(file, verbose=0)
     study = StudyStore(file.parent / "study.h5")
     before = study.block("one")
@@ -127,6 +127,9 @@ def test_renamed_cells_keep_their_outcomes_and_seeds(file):
     assert (after.predictions == before.predictions).all()
     assert (after.status == before.status).all()
     assert verify_study(study.path).ok
+    main(["study", "rename", str(study.path), "--strategy", "bayes", "naive"])
+    assert "change it in the study file, too" in capsys.readouterr().out.splitlines()[-1]
+    main(["study", "rename", str(study.path), "--strategy", "naive", "bayes"])
     main(["study", "remove", str(study.path), "--strategy", "bayes"])
     assert [entry.name for entry in study.strategies] == ["BaselineClassifier"]
     assert study.block("two").strategies == ("BaselineClassifier",)
