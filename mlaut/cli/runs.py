@@ -112,11 +112,15 @@ def init(
     from mlaut.estimators import as_strategies
     from mlaut.experiments.study_files.new_study_file import USUAL, new_study_file, origin_of
     from mlaut.files_io.safe_files.plain_files import write_file
+    from mlaut.files_io.tables.tables import IN_FOLDERS
     from mlaut.records import Analysis
 
     if folder is None and (study_file.is_dir() or is_file_of_table(str(study_file))):
         folder = study_file
         study_file = Path(f"{folder.resolve().name.partition('.')[0]}.toml")
+    elif study_file.suffix != ".toml" and study_file.exists():
+        endings = ", ".join(IN_FOLDERS)
+        raise StudyError(f"{study_file}: no table that a study reads ({endings}); write it as one")
     if target and (folder is None or folder.is_dir()):
         raise StudyError(
             f"--target {target}: there is no table that it could be in; name one, as in "

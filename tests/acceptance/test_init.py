@@ -145,7 +145,11 @@ def test_a_folder_of_tables_gets_the_task_of_its_first(tmp_path, capsys):
             "x,y\n" + "\n".join(f"1,{i}.5" for i in range(9))
         )
     main(["init", str(tmp_path / "s.toml"), "--folder", str(tmp_path)])
-    assert "2 datasets; task Regression, that of a (--task chooses)" in capsys.readouterr().out
+    told = "2 datasets; task Regression, that of a (--task chooses); its target is y ([data.roles]"
+    assert told in capsys.readouterr().out
     assert read_study_file(tmp_path / "s.toml").analysis.metric == "r2"
     assert fails("init", tmp_path / "t.toml", "--folder", tmp_path, "--target", "x") == 5
     assert "--target x: there is no table that it could be in" in capsys.readouterr().err
+    tmp_path.joinpath("a.xlsx").write_text("")
+    assert fails("init", tmp_path / "a.xlsx") == 5
+    assert "a.xlsx: no table that a study reads (.csv, " in capsys.readouterr().err

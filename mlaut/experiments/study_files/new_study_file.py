@@ -8,7 +8,7 @@ from pathlib import Path
 from mlaut.data.tables.folders import TARGETS, folder_tables, known_layout, load_file
 from mlaut.errors import DataError, StudyError, some_of
 from mlaut.helpers.markup import beside, counted, json_text
-from mlaut.records import CLASSIFICATION, Dataset
+from mlaut.records import CLASSIFICATION, Dataset, as_list
 
 _FEW = 20  # rows, up to which any column may have no value twice
 # follows the roles that a user then names; ten folds measure more than the five of many datasets
@@ -82,8 +82,10 @@ def origin_of(path: Path, data: Path | None = None, *, target: str = "", task: s
     if not task:
         tables = known_layout(data) or folder_tables(data)
         name, first = next(iter(tables.items()))
-        task = first.task or first.read().task
+        one = first.read()
+        task = first.task or one.task
         told = f"{counted(len(tables), 'dataset')}; task {task}, that of {name} (--task chooses)"
+        told += f"; its target is {some_of(as_list(one.target))} ([data.roles] chooses)"
     line = f"folder = {named}  # CSV, TSV, ARFF or parquet, one a dataset"
     return Origin(line, task, data.resolve().name, told)
 
