@@ -432,6 +432,10 @@ BAD = {
     r"the metadata of a dataset need 'dataset_name'": (table(), {"class_name": "d"}),
     r"dataset 'd': no column 'Colours' to be the target; did you mean 'colour'": (
         table(), meta("d", class_name="Colours")),
+    r"dataset 'd': no column 'target' to be the target; name it: the last columns are 'age'": (
+        pd.DataFrame({"age": [1, 2]}),
+        meta("d", class_name="target"),
+    ),
     r"dataset 'd': no column 'zzz' to be the target; name it: the last columns are 'x', ": (
         table(), meta("d", class_name="zzz")),
     r"dataset 'd': two columns are called 'x'; rename one": (

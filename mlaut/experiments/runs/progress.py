@@ -4,6 +4,8 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Self
 
 from mlaut.helpers.markup import counted, printable
@@ -99,8 +101,8 @@ def _bar(total: int) -> Any:
     """Return a progress bar for a notebook or a terminal; None where the output is a log."""
     if not (_in_notebook() or sys.stderr.isatty()):
         return None
-    from tqdm.auto import tqdm  # a widget in a notebook that has ipywidgets
-
+    # a widget in a notebook that has ipywidgets; without them tqdm.auto would warn
+    tqdm = import_module("tqdm.auto" if find_spec("ipywidgets") else "tqdm").tqdm
     return tqdm(total=total, unit="cell", dynamic_ncols=True, smoothing=0.1)
 
 

@@ -233,7 +233,8 @@ def _check_frame(frame: pd.DataFrame, target: Any, *, alone: bool) -> None:
     for one in as_list(target):
         if one not in frame.columns:
             last = ", ".join(map(repr, frame.columns[-3:]))
-            hint = nearest(one, frame.columns) or f"; name it: the last columns are {last}"
+            known = () if one == "target" else frame.columns  # the default, which nobody misspells
+            hint = nearest(one, known) or f"; name it: the last columns are {last}"
             raise DataError(f"no column {one!r} to be the target{hint}")
         first = next(iter(frame[one].dropna()), None)
         if isinstance(first, list | tuple | set | frozenset | np.ndarray | np.void):
