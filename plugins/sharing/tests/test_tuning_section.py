@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from mlaut import Study
 from mlaut.analysis import budget_use, search_traces
 from mlaut.cli import cli as main
-from mlaut.errors import StrategyError, StudyError
+from mlaut.errors import OptionalPackageError, StrategyError, StudyError
 from mlaut.estimators import BudgetedSearch, GridSearch, as_strategies
 from mlaut.estimators.catalogue.strategies import tuned_as
 from mlaut.estimators.searches.traces import search_in
@@ -172,7 +172,9 @@ def test_strategies_whose_search_a_time_cannot_end_at_once_are_named(file):
 
 def test_without_the_plugin_a_search_beyond_the_grid_names_it(file, monkeypatch):
     monkeypatch.setitem(sys.modules, "mlaut_sharing", None)
-    with pytest.raises(StrategyError, match=r"in the plug-in mlaut-sharing: 'pip install \./pl"):
+    with pytest.raises(
+        OptionalPackageError, match=r"in the plug-in mlaut-sharing: 'pip install \./pl"
+    ):
         run_study(file, verbose=0)
     (strategy,) = as_strategies("K_Neighbours")
     assert strategy.assemble() is not None  # a grid needs none
