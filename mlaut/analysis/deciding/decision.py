@@ -164,9 +164,9 @@ def decide_study(
     -----
     The strategies that may be the best are those for which the joint test of all pairs, by flips of
     signs, does not show that some other is better, but for those whose probability to be the best
-    is below 0.005; and those for which it is above 0.1. A given best strategy is among them with
-    probability ``1 - alpha``. The leader is the one of them with the best average rank; of equal
-    ranks, with the best mean.
+    is below 0.005 (0.05 / K, of K > 10); and those for which it is above 0.1. A given best strategy
+    is among them with probability ``1 - alpha``. The leader is the one of them with the best
+    average rank; of equal ranks, with the best mean.
 
     Another strategy is to be avoided if the primary test shows another to be better (with
     probability ``1 - alpha`` no such claim is false) and at least half of the other tests do; else

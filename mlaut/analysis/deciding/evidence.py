@@ -19,7 +19,9 @@ from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 
 _CHANCE = 0.1  # probability to be the best, above which no joint test rules a strategy out
-_HARDLY = 0.005  # below it a strategy is not kept by a test of few datasets, which shows little
+# Below it, or this share of the mean chance of those that a test keeps, a strategy is not kept by
+# few datasets, of which the test shows little.
+_HARDLY, _OF_MEAN = 0.005, 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +143,8 @@ def _top(case: Case, better: np.ndarray, chances: np.ndarray) -> np.ndarray:
     if not form:
         return unbeaten
     joint = ranks.joint_of_results(case.results, signs=form == "signs")
-    possible = joint.top(analysis.alpha) & (chances >= _HARDLY)
+    kept = joint.top(analysis.alpha)
+    possible = kept & (chances >= min(_HARDLY, _OF_MEAN / kept.sum()))
     top: np.ndarray = (possible | (chances > _CHANCE)) & unbeaten
     return top if top.any() else unbeaten
 
