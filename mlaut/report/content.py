@@ -192,7 +192,7 @@ def _with_cautions(part: Section, state: State) -> Section:
 
 
 def _cautions(part: Section, state: State) -> tuple[Step, ...]:
-    """Return what was run that weakens the answer: unequal tuning, and fits that warned."""
+    """Return what weakens the answer: cells not run yet, unequal tuning, and fits that warned."""
     race, decision, strategies = part.race, part.decision, state.tables["strategies"]
     best = list(decision.best or decision.first) if decision else list(race.left) if race else []
     likely = decision.named(LIKELY) if decision else ()
@@ -201,7 +201,8 @@ def _cautions(part: Section, state: State) -> tuple[Step, ...]:
     warned = warned.loc[[_HARMLESS(text) is None for text in warned["warning"]]]
     same: dict[tuple[str, str], list[str]] = {}
     # Where none is to be used, how any of the best was run may change which of them leads.
-    told, leaders = [], decision.ahead if decision and decision.named(USE) else best
+    leaders = decision.ahead if decision and decision.named(USE) else best
+    told = [Step(f"Run the rest of the study: {_MAY}.", of_choice=True)] * bool(state.partial)
     tuned = list(map(str, strategies.index[strategies["candidates"].notna()]))
     plain = [name for name in near if name not in tuned and not is_baseline(name)]
     if plain and not {*tuned}.isdisjoint(near):

@@ -287,6 +287,8 @@ def test_a_partial_study_says_so(tmp_path):
     )
     assert report.state.partial in str(report)
     assert report.sections[0].title.endswith("on 7 datasets")
+    assert report.sections[0].decision.steps()[0].to_do.startswith("Run the rest of the study")
+    assert report.sections[0].decision.provisional
 
 
 def test_a_study_that_has_just_begun_compares_nothing(tmp_path):
