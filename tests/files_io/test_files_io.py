@@ -20,7 +20,7 @@ from mlaut.files_io.safe_files.changes import change_path
 from mlaut.files_io.safe_files.hdf5 import read_h5, rewrite_h5
 from mlaut.files_io.safe_files.lock import lock_path
 from mlaut.files_io.safe_files.texts import get_json, put_json
-from mlaut.files_io.tables.datasets import VERSION, infer_task
+from mlaut.files_io.tables.datasets import VERSION, checked_dataset, infer_task
 from mlaut.records import CLASSIFICATION, REGRESSION, Dataset, Split
 
 
@@ -112,6 +112,13 @@ def test_many_datasets_are_one_change_of_the_file(io, monkeypatch):
     monkeypatch.setattr(files_io, "change_h5", lambda *a, **k: calls.append(a) or real(*a, **k))
     assert io.save_datasets(iter(datasets("a", "b", "c")), "g") == ("/g/a", "/g/b", "/g/c")
     assert len(calls) == 1
+
+
+def test_a_table_that_is_changed_after_its_check_is_stored_as_it_is_then(io):
+    checked = checked_dataset(next(iter(datasets("a"))))
+    checked.frame["colour"] = "grey"
+    io.save_datasets([checked])
+    assert set(io.load_dataset("a").frame["colour"]) == {"grey"}
 
 
 def test_a_set_with_one_bad_dataset_is_not_stored_at_all(io):

@@ -70,8 +70,9 @@ def test_attributes_are_read_as_h5py_reads_them(file):
     file.attrs["fixed"] = np.bytes_(b"some bytes")
     group = file.create_group("plain")
     assert get_attributes(file) == {**file.attrs, "fixed": "some bytes"}
-    group.attrs["several"] = [1, 2]
-    assert get_attributes(group)["several"].tolist() == [1, 2]
+    group.attrs.update({"several": [1, 2], "texts": ["a", "b"], "none": np.zeros(0)})
+    several = get_attributes(group)
+    assert [several[n].tolist() for n in ("several", "texts", "none")] == [[1, 2], [b"a", b"b"], []]
     assert (encoding_of(file), encoding_of(group)) == ("text", "")
 
 

@@ -86,7 +86,9 @@ def _odd_texts(dataset: Dataset) -> Iterator[str]:
     for name, kind in zip(frame.columns, frame.dtypes, strict=True):
         if kind.kind in "biufcmM" or kind == "category" or name in in_roles:
             continue
-        texts = pd.Series(frame[name].dropna().unique())
+        texts = pd.Series(frame[name].unique())
+        if texts.hasnans:
+            texts = texts.dropna(ignore_index=True)
         if texts.empty or not pd.api.types.is_string_dtype(texts):
             continue
         classes = name in as_list(dataset.target) and len(texts) <= MOST_CLASSES  # such as digits

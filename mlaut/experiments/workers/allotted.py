@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 _CGROUPS = Path("/sys/fs/cgroup")
@@ -56,7 +57,8 @@ def oom_kills() -> int:
     Those of the control group of this process, and only where it has none all of the machine: the
     job of somebody else may have lacked memory at the time when a strategy was killed.
     """
-    for file in (*_files_of_groups("memory.events", "memory.oom_control"), _VMSTAT):
+    # Before each batch: the files above that of the own group are not even named.
+    for file in chain(_files_of_groups("memory.events", "memory.oom_control"), [_VMSTAT]):
         with contextlib.suppress(KeyError, OSError, ValueError):
             counts = dict(line.split() for line in file.read_text().splitlines())
             return int(counts["oom_kill"])
@@ -71,7 +73,6 @@ def _files_of_groups(name: str, name_of_version_1: str) -> Iterator[Path]:
             if number != "0" and "memory" not in kinds.split(","):
                 continue
             top = _CGROUPS if number == "0" else _CGROUPS / "memory"
-            group = top / own.lstrip("/")
-            for folder in (group, *group.parents):
-                if folder.is_relative_to(top):
-                    yield folder / (name if number == "0" else name_of_version_1)
+            group, file = top / own.lstrip("/"), name if number == "0" else name_of_version_1
+            yield group / file
+            yield from (above / file for above in group.parents if above.is_relative_to(top))

@@ -13,13 +13,14 @@ import h5py
 import numpy as np
 
 from mlaut.files_io.safe_files.plain_files import MOST_JSON
-from mlaut.files_io.safe_files.untrusted import StoredArray, opened, read_json, type_of
+from mlaut.files_io.safe_files.untrusted import StoredArray, dtype_of, opened, read_json, type_of
 
 _COMPRESS_ABOVE = 4096  # bytes; HDF5 needs about 2,000 for the index of a compressed array
 _SCALAR = h5py.h5s.create(h5py.h5s.SCALAR)
 _DTYPES: dict[type, np.dtype[Any]] = {str: h5py.string_dtype(), int: np.dtype(np.int64)}
 _KINDS = {kind: h5py.h5t.py_create(dtype, logical=True) for kind, dtype in _DTYPES.items()}
 _IN_MEMORY = {kind: h5py.h5t.py_create(dtype) for kind, dtype in _DTYPES.items()}
+_TEXT = 16  # bytes of a text of any length in an attribute: its length and its place
 _PLAIN = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
 _PLAIN.set_obj_track_times(False)  # the same content always has the same bytes
 _GROUP = h5py.h5p.create(h5py.h5p.GROUP_CREATE)
@@ -98,10 +99,17 @@ def _identity(item: Any) -> Any:
 
 def _value(attribute: h5py.h5a.AttrID) -> Any:
     kind = attribute.get_type()
-    is_text = isinstance(kind, h5py.h5t.TypeStringID) and kind.is_variable_str()
-    value = np.empty(attribute.shape, _DTYPES[str] if is_text else kind.dtype)
-    # Without a type, h5py takes as long to find it.
-    attribute.read(value, _IN_MEMORY[str] if is_text else kind)
+    dtype = dtype_of(kind)
+    if dtype.hasobject:
+        if not h5py.check_string_dtype(dtype):  # h5py would write beyond the memory of the value
+            raise ValueError(f"its attribute {attribute.name.decode()!r} is no text and no number")
+        kind = _IN_MEMORY[str]  # without a type, h5py takes as long to find it
+    try:
+        single = attribute.get_storage_size() == (_TEXT if dtype.hasobject else dtype.itemsize)
+    except RuntimeError:  # it has no value
+        single = False
+    value = np.empty(() if single else attribute.shape, dtype)  # the shape takes as long to find
+    attribute.read(value, kind)
     one = value[()]
     return one.decode() if isinstance(one, bytes) else one
 

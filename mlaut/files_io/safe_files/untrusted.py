@@ -19,6 +19,7 @@ from mlaut.files_io.safe_files.plain_files import DEFLATED, MEMORY
 from mlaut.files_io.safe_files.system_errors import damage_told
 
 _SMALL = 2**20  # bytes that a file may declare without storing them: HDF5 fills them in
+_MOST_TYPES = 1000
 _checked: dict[Path, tuple[int, int, int]] = {}
 
 
@@ -115,11 +116,24 @@ def type_of(dtype: np.dtype) -> h5py.h5t.TypeID | None:
     return _of_texts(*about) if about and about.length else None
 
 
+_dtypes: dict[bytes, np.dtype] = {}
+
+
+def dtype_of(kind: h5py.h5t.TypeID) -> np.dtype:
+    """Return the dtype of a type of HDF5: h5py takes ten times as long for one that is known."""
+    code = kind.encode()
+    if code not in _dtypes:
+        if len(_dtypes) > _MOST_TYPES:
+            _dtypes.clear()
+        _dtypes[code] = kind.dtype
+    return _dtypes[code]
+
+
 def stored_array(identity: Any, plain: bool = False, largest: int | None = None) -> StoredArray:
     """Return an array of a file by its identifier, after the checks of `check_size`."""
     if not isinstance(identity, h5py.h5d.DatasetID):
         raise ValueError(f"{h5py.h5i.get_name(identity).decode()} is no array")
-    what, dtype, space = "", identity.dtype, identity.get_space()
+    what, dtype, space = "", dtype_of(identity.get_type()), identity.get_space()
     # Values at a place of the file are in it; else the slow list of properties tells.
     creation = identity.get_create_plist() if identity.get_offset() is None else None
     size, stored = dtype.itemsize * space.get_simple_extent_npoints(), 0
@@ -151,6 +165,7 @@ class Held(NamedTuple):
 
     identity: Any
     inside: dict[str, "Held"]
+    array: StoredArray | None = None
 
 
 def check_together(group: h5py.Group, text: int = 1) -> Held:
@@ -161,7 +176,7 @@ def check_together(group: h5py.Group, text: int = 1) -> Held:
     Raises
     ------
     StoreError
-        The arrays are larger.
+        The arrays are larger, or one is refused by `check_size`.
     """
     sizes = list[int]()
 
@@ -171,11 +186,10 @@ def check_together(group: h5py.Group, text: int = 1) -> Held:
                 raise StoreError(f"{group.file.filename}: {group.name}: groups lie too deep in it")
             each = ((x.decode(), h5py.h5o.open(item, x)) for x in item)
             return Held(item, {name: held(inner, depth + 1) for name, inner in each})
-        if isinstance(item, h5py.h5d.DatasetID):
-            kind, n_values = item.get_type(), item.get_space().get_simple_extent_npoints()
-            many = text if isinstance(kind, h5py.h5t.TypeStringID) else 1
-            sizes.append(n_values * kind.get_size() * many)
-        return Held(item, {})
+        array = stored_array(item) if isinstance(item, h5py.h5d.DatasetID) else None
+        if array:
+            sizes.append(array.nbytes * (text if array.dtype.kind == "S" else 1))
+        return Held(item, {}, array)
 
     found = held(group.id)
     if sum(sizes) > MEMORY:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import prod
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import h5py
 import numpy as np
@@ -40,6 +41,7 @@ from mlaut.files_io.tables.arrays import (
     get_array,
     put_array,
 )
+from mlaut.files_io.tables.encodings import Element, encode_columns
 from mlaut.files_io.tables.fingerprints import (
     column_fingerprints,
     dataset_fingerprint,
@@ -58,6 +60,7 @@ MOST_CLASSES = 20  # different whole numbers up to which a target is taken for c
 
 _ROWS_OF_A_CLASS = 3  # on average: with fewer, and many numbers, these are measured
 _SMALL = 2**15  # values of a table
+_encoded: WeakKeyDictionary[Dataset, list[Element]] = WeakKeyDictionary()  # small, just checked
 
 
 @dataclass(frozen=True)
@@ -217,13 +220,17 @@ def checked_dataset(dataset: Dataset) -> Dataset:
         roles = checked_roles(frame, target, dataset.roles, alone=array is None)
         if not dataset.task and task == REGRESSION and not isinstance(target, list):
             _refuse_survival(frame.drop(columns=list(chain.from_iterable(roles.values()))), target)
-        fingerprint = dataset_fingerprint(frame, target, task, roles, array)
+        elements = encode_columns(frame)
+        fingerprint = dataset_fingerprint(frame, target, task, roles, array, elements)
     except (DataError, UnicodeEncodeError) as error:
         text = str(error) if isinstance(error, DataError) else _no_text(error.object)
         raise DataError(f"dataset {name!r}: {text}") from None
     made: dict[str, Any] = {"frame": frame, "array": array, "task": task, "roles": roles}
     made["target"] = target
-    return replace(dataset, metadata=metadata, fingerprint=fingerprint, **made)
+    checked = replace(dataset, metadata=metadata, fingerprint=fingerprint, **made)
+    if frame.size <= _SMALL:
+        _encoded[checked] = elements
+    return checked
 
 
 def _check_frame(frame: pd.DataFrame, target: Any, *, alone: bool) -> None:
@@ -236,7 +243,8 @@ def _check_frame(frame: pd.DataFrame, target: Any, *, alone: bool) -> None:
             known = () if one == "target" else frame.columns  # the default, which nobody misspells
             hint = nearest(one, known) or f"; name it: the last columns are {last}"
             raise DataError(f"no column {one!r} to be the target{hint}")
-        first = next(iter(frame[one].dropna()), None)
+        texts = isinstance(frame[one].dtype, pd.StringDtype)
+        first = None if texts else next(iter(frame[one].dropna()), None)
         if isinstance(first, list | tuple | set | frozenset | np.ndarray | np.void):
             raise DataError(
                 f"target {one!r}: a {type(first).__name__} in a row; give one label or number a "
@@ -368,7 +376,7 @@ def _plain_json(metadata: Mapping[str, Any]) -> dict[str, Any]:
 def put_dataset(parent: h5py.Group, key: str, dataset: Dataset) -> None:
     """Store a checked dataset as a new group."""
     group = new_group(parent, key)
-    write_frame(group, "table", dataset.frame)
+    write_frame(group, "table", dataset.frame, _encoded.pop(dataset, None))
     if dataset.array is not None:
         put_array(group, dataset.array)
     classification = dataset.task == CLASSIFICATION
@@ -499,13 +507,13 @@ def get_dataset(group: h5py.Group, shared: bool = False) -> Dataset:
     if shared and info.is_small:
         key, size = ("table", info.path), lambda one: 32 * one.frame.size  # about its bytes
         return read_once(group, key, lambda: get_dataset(group), size)
-    frame = read_frame(_table(group, info), info.name)
+    frame, elements = read_frame(_table(group, info), info.name)
     try:
         array = get_array(group)
     except (AttributeError, KeyError, OSError, RuntimeError, TypeError, ValueError) as error:
         what = f"has a damaged array ({' '.join(str(error).split())})"
         raise _broken(group, info.name, what) from error
-    content = frame, info.target, info.task, info.roles, array
+    content = frame, info.target, info.task, info.roles, array, elements
     if dataset_fingerprint(*content) != info.fingerprint:
         raise _broken(group, info.name, "is not what was stored (its fingerprint does not hold)")
     return replace(_dataset(group, info, frame), array=array)

@@ -19,7 +19,7 @@ EXACT_IN_FLOAT = 2**53  # up to this, every integer is a float64
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
-def fingerprint(frame: pd.DataFrame) -> str:
+def fingerprint(frame: pd.DataFrame, elements: Sequence[Element] | None = None) -> str:
     """Return the SHA-256 of the content of a table.
 
     It depends on the names and the order of the columns, on the kind of each column (number, truth
@@ -34,6 +34,8 @@ def fingerprint(frame: pd.DataFrame) -> str:
     Parameters
     ----------
     frame : DataFrame
+    elements : sequence of Element, optional
+        Its columns in storable form, if they are known.
 
     Returns
     -------
@@ -54,12 +56,15 @@ def fingerprint(frame: pd.DataFrame) -> str:
     >>> fingerprint(one) == fingerprint(one[::-1])
     False
     """
-    return _digest(VERSION, len(frame), column_fingerprints(frame))
+    return _digest(VERSION, len(frame), column_fingerprints(frame, elements))
 
 
-def column_fingerprints(frame: pd.DataFrame) -> list[tuple[Any, str]]:
+def column_fingerprints(
+    frame: pd.DataFrame, elements: Sequence[Element] | None = None
+) -> list[tuple[Any, str]]:
     """Return the name and the digest of each column, which show where two tables differ."""
-    digests = (_element_digest(element).hex() for element in encode_columns(frame))
+    elements = encode_columns(frame) if elements is None else elements
+    digests = (_element_digest(element).hex() for element in elements)
     return list(zip(map(plain_names, frame.columns), digests, strict=True))
 
 
@@ -69,19 +74,20 @@ def dataset_fingerprint(
     task: str,
     roles: Mapping[str, Sequence[Any]] | None = None,
     array: Any = None,
+    elements: Sequence[Element] | None = None,
 ) -> str:
     """Return the SHA-256 of a dataset: of its table, the name of its target, its task, its roles.
 
     A dataset without roles has the same fingerprint as before there were roles. Features that are
-    no table (``array``) count with their shape, their type and their values.
+    no table (``array``) count with their shape, their type and their values. ``elements`` are those
+    of `fingerprint`.
     """
     columns = [
         [role, [plain_names(name) for name in names]] for role, names in (roles or {}).items()
     ]
     more = [] if array is None else [{"array": array_fingerprint(array)}]
-    return _digest(
-        fingerprint(frame), plain_names(target), task, *([columns] if columns else []), *more
-    )
+    of_table = fingerprint(frame, elements)
+    return _digest(of_table, plain_names(target), task, *([columns] if columns else []), *more)
 
 
 def _digest(*content: Any) -> str:

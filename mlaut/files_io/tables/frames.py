@@ -28,7 +28,7 @@ from numpy.lib.stride_tricks import as_strided
 from mlaut.errors import DataError, StoreError
 from mlaut.files_io.safe_files.names import plain_names
 from mlaut.files_io.safe_files.texts import get_attributes, new_group, put_attributes, put_values
-from mlaut.files_io.safe_files.untrusted import Held, check_size, check_together, stored_array
+from mlaut.files_io.safe_files.untrusted import Held, check_size, check_together
 from mlaut.files_io.tables import encodings
 from mlaut.helpers.lazy import pd
 
@@ -39,7 +39,12 @@ _PADDED = 8  # times the bytes of all texts that an array of strings may have
 ENCODING, ENCODING_VERSION = "encoding-type", "encoding-version"
 
 
-def write_frame(parent: h5py.Group, name: str, frame: pd.DataFrame) -> None:
+def write_frame(
+    parent: h5py.Group,
+    name: str,
+    frame: pd.DataFrame,
+    elements: Sequence[encodings.Element] | None = None,
+) -> None:
     """Store a table as a new group.
 
     Parameters
@@ -51,6 +56,8 @@ def write_frame(parent: h5py.Group, name: str, frame: pd.DataFrame) -> None:
     frame : DataFrame
         Columns of numbers, truth values, strings, categories, dates or durations, also with
         missing values, of NumPy's types or of pandas' nullable types.
+    elements : sequence of Element, optional
+        Its columns in storable form, if they are known.
 
     Raises
     ------
@@ -63,11 +70,11 @@ def write_frame(parent: h5py.Group, name: str, frame: pd.DataFrame) -> None:
     >>> table = pd.DataFrame({"a/b": [1, 2], "": pd.Categorical(["x", None])})
     >>> with h5py.File("example", "w", driver="core", backing_store=False) as file:
     ...     write_frame(file, "table", table)
-    ...     read_frame(file["table"]).equals(table)
+    ...     read_frame(file["table"])[0].equals(table)
     True
     """
     columns, index = _encode_labels(frame.columns, "columns"), _encode_labels(frame.index, "rows")
-    body = _merged(encodings.encode_columns(frame))
+    body = _merged(encodings.encode_columns(frame) if elements is None else elements)
     group = new_group(parent, name)
     about = {ENCODING: "mlaut-table", ENCODING_VERSION: VERSION, "rows": len(frame)}
     put_attributes(group, about)
@@ -195,8 +202,10 @@ def read_columns(group: h5py.Group, names: Collection[Any], dataset: str = "") -
     return pd.DataFrame(series, index=index)
 
 
-def read_frame(group: h5py.Group, dataset: str = "") -> pd.DataFrame:
-    """Read a table.
+def read_frame(
+    group: h5py.Group, dataset: str = ""
+) -> tuple[pd.DataFrame, list[encodings.Element]]:
+    """Read a table; return it, and its columns as they are stored.
 
     Parameters
     ----------
@@ -222,19 +231,25 @@ def read_frame(group: h5py.Group, dataset: str = "") -> pd.DataFrame:
         columns = encodings.decode_index(_get(held["columns"], where))
     with _damage_explained(where, "the index of its rows"):
         index = encodings.decode_index(_get(held["index"], where))
-    parts = list(_read_body(held, columns, index, where))
+    elements: list[encodings.Element] = []
+    parts = list(_read_body(held, columns, index, where, elements))
     with _damage_explained(where, "its columns together"):
         if len(parts) == 1 and isinstance(parts[0], pd.DataFrame):
             frame = parts[0]  # pandas 2 would copy it
         else:
             frame = pd.concat(parts, axis=1) if parts else pd.DataFrame(index=index)
         frame.columns = columns
-    return frame
+    return frame, elements
 
 
 def _read_body(
-    held: Mapping[str, Held], columns: pd.Index, index: pd.Index, where: str
+    held: Mapping[str, Held],
+    columns: pd.Index,
+    index: pd.Index,
+    where: str,
+    elements: list[encodings.Element],
 ) -> Iterator[pd.DataFrame | pd.Series]:
+    """Yield the parts of a table, and add the columns to ``elements``."""
     names = list(columns)
     with _damage_explained(where, "its columns"):
         body = held["body"].inside
@@ -245,8 +260,11 @@ def _read_body(
             element = _get(body[str(position)], where)
             count = int(element.about["columns"])
             if element.encoding == "array":
-                yield pd.DataFrame(element.arrays["values"].T, index=index, copy=False)
+                values = element.arrays["values"]
+                elements += (replace(element, arrays={"values": column}) for column in values)
+                yield pd.DataFrame(values.T, index=index, copy=False)
             else:
+                elements.append(element)
                 array = encodings.decode(element)
                 # Without the dtype, pandas would infer that objects are strings.
                 yield pd.Series(array, index, array.dtype)
@@ -258,10 +276,10 @@ def _get(held: Held, where: str) -> encodings.Element:
     _check_version(held.identity, where, about)
     arrays, parts = dict[str, np.ndarray](), dict[str, encodings.Element]()
     for key, item in held.inside.items():
-        if isinstance(item.identity, h5py.h5g.GroupID):
+        if item.array is None:
             parts[key] = _get(item, where)
         else:
-            arrays[key] = stored_array(item.identity).read()
+            arrays[key] = item.array.read()
     if about[ENCODING] == "text" and "values" in arrays:
         arrays |= _from_strings(arrays.pop("values"))
     return encodings.Element(str(about[ENCODING]), arrays, about, parts)
