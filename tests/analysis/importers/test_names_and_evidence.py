@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mlaut.analysis.importers.any_table import read_results
+from mlaut.errors import AnalysisError
 from tests.analysis.small_tables import read, refused
 
 
@@ -112,3 +114,48 @@ def test_rows_that_a_condition_names_are_of_datasets_and_those_of_a_setup_are_st
     text = "|Setup|AUBC sc.|Perf. sc.|\n|-|-|-|\n|full|95.4|96.4|\n|no reward|88.9|92.0|\n"
     results = read(tmp_path, text, "Perf. sc.", name="t.md", greater_is_better=True)
     assert results.strategies == ("full", "no reward")
+
+
+def test_a_number_that_names_several_rows_is_completed_by_the_sizes_in_front_of_it():
+    rows = [[n, m, i, n + i / 7, n + m + i / 9] for n in (40, 50) for m in (2, 4) for i in (1, 6)]
+    table = pd.DataFrame(rows, columns=["n", "m", "Inst", "gap_svm", "gap_knn"])
+    results = read_results(table, "gap", greater_is_better=False)
+    assert results.datasets[:2] == ("1 40 2", "6 40 2")
+    assert results.strategies == ("svm", "knn")
+    behind = table[["Inst", "gap_svm", "gap_knn", "n", "m"]]  # where numbers may be measured
+    with pytest.raises(AnalysisError):
+        read_results(behind, "gap", greater_is_better=False)
+
+
+def test_a_word_in_front_of_each_strategy_again_is_asked_about():
+    names = [f"gap_{x}{y}" for x in ("", "root_") for y in ("svm", "knn", "cart")]
+    rows = [[x, *(i + j / 7 for j in range(6))] for i, x in enumerate("abcde")]
+    table = pd.DataFrame(rows, columns=["dataset", *names])
+    with pytest.raises(AnalysisError, match="`gap_root_svm` may be of another measure") as asked:
+        read_results(table, "gap", greater_is_better=False)
+    first = next(iter(asked.value.readings.values()))
+    assert first.strategies == ("gap_svm", "gap_knn", "gap_cart")
+    other = table.rename(columns={"gap_root_svm": "gap_big_net", "gap_root_knn": "gap_nb"})
+    assert "root_cart" in read_results(other, "gap", greater_is_better=False).strategies
+
+
+def test_the_deviation_of_the_data_beside_errors_is_no_strategy_and_a_method_of_its_name_is():
+    errors = [[0.3, 0.2, 0.1], [0.5, 0.4, 0.3], [0.9, 0.6, 0.5]]
+    rows = [[x, 0.05 + each[0], *each] for x, each in zip("abc", errors, strict=True)]
+    table = pd.DataFrame(rows, columns=["dataset", "MAD", "svm", "knn", "cart"])
+    results = read_results(table, "mae")
+    assert results.strategies == ("svm", "knn", "cart")
+    assert "`MAD` (the deviation of the data by its name)" in results.how_read
+    assert "score=" in results.how_read or "'score':" in results.how_read
+    assert "MAD" in read_results(table, "auc").strategies
+    assert "MAD" in read_results(table.assign(MAD=[0.2, 0.4, 0.7]), "mae").strategies
+
+
+def test_conditions_behind_a_metric_that_the_first_of_them_alone_names_are_datasets(tmp_path):
+    rows = "|a|30 ms|0.41 s|3.1 s|\n|b|22 ms|0.57 s|3.3 s|\n|c|17 ms|0.32 s|2.8 s|\n"
+    head = "|Model|Time (5k rows)|20k rows|60k rows|\n|-|-|-|-|\n"
+    results = read(tmp_path, head + rows, "time", name="t.md")
+    assert results.datasets == ("5k rows", "20k rows", "60k rows")
+    assert results.scores.loc["5k rows", "a"] == pytest.approx(0.03)
+    other = head.replace("20k rows", "Start").replace("60k rows", "Build") + rows
+    assert "1 dataset" in read(tmp_path, other, "time", name="t.md").how_read

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from mlaut.analysis.importers.any_table import read_results
+from mlaut.analysis.importers.grids.forms.framing import framed
 from mlaut.analysis.importers.grids.sheet import QuestionError
 from mlaut.errors import AnalysisError
 from tests.analysis.small_tables import read, refused
@@ -481,3 +482,24 @@ def test_bins_are_no_intervals_of_means(name, tmp_path):
     rows = [f"{x},{i / 10 + 0.15 + above},{0.25 + i / 100 + above}" for i, x in enumerate(cells)]
     results = read(tmp_path, "\n".join([f"{name},svm,tree", *rows]), "mae")
     assert results.datasets == tuple(cells)
+
+
+def test_a_table_in_an_item_of_a_list_has_its_names_and_a_dash_may_be_one(tmp_path):
+    rows = "|-|-|-|\n  |svm|0.9|0.8|\n  |knn|0.7|0.6|\n"
+    results = read(tmp_path, f"* | Model | iris | wine |\n  {rows}", name="t.md")
+    assert results.scores.loc["iris", "svm"] == 0.9
+    assert results.datasets == ("iris", "wine")
+    plain = "- | iris | wine\n--|--|--\nsvm | 0.9 | 0.8\nknn | 0.7 | 0.6\n"
+    results = read(tmp_path, plain, name="t.md", columns={"strategy": "-"})
+    assert results.strategies == ("svm", "knn")
+
+
+def test_rows_of_names_that_come_again_below_a_title_are_no_scores():
+    rows = [["svm", "", ""]]
+    for n in (1, 2):
+        rows += [[f"({n})", "gap", "seconds"], ["a", "0.1", "3"], ["b", "0.2", "4"]]
+    table = framed(rows)
+    assert list(table) == ["", "", "gap", "seconds"]
+    assert table["gap"].tolist() == ["0.1", "0.2"] * 2
+    once = framed([["svm", "", ""], ["name", "gap", "seconds"], ["a", "1", "2"]])
+    assert list(once) == ["name", "gap", "seconds"]

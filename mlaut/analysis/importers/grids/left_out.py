@@ -41,6 +41,8 @@ _FEW = 2  # times as many columns without the metric in their names
 _COMPARED = 12  # columns of which one may be the ratio
 _WHOLE = {"var", *WORDS["sizes"]} - {*WORDS["measured"]}  # VAR is a model, too
 _DESCRIBE = {"mean", "n", "prop", "frac", "fraction", "share", "num", "size", *WORDS["spreads"]}
+_OF_DATA = {"mad", "mean_absolute_deviation"}  # what the mean as a prediction is wrong by
+_BEYOND = 0.1  # share of errors above it, at most
 BEST = re.compile(r"(?:best|oracle)(?![a-z])", re.I)
 _COUNTS = re.compile(r"(?:[nN]|#|[nN]o\.?|[nN]umber)(?:\s+of\b|\s*\(|\s*=|\s*$)")
 _CLAIMED = {"origin", "original", "paper", "reported", "published"}  # beside an average
@@ -98,6 +100,9 @@ def leave_columns_out(g: Sheet, rows: list[str], kind: str) -> None:
     others = [x for x in numbers[2:] if not same_metric(x, g.metric)]
     derived = [x for x in others if _is_derived(g, x, numbers, steps)]
     numbers = g.without(numbers, derived, "a ratio or a difference of two others")
+    mad = [x for x in numbers if kind == "dataset" and _is_of_data(g, x, numbers)]
+    g.others += [g.asked.with_columns(score=numbers)] * bool(mad)
+    numbers = g.without(numbers, mad, "the deviation of the data by its name")
     best = [x for x in numbers[-1:] if _is_best(matrix_of([g.columns[x] for x in numbers]))]
     numbers = g.without(numbers, best, "the best of the others in each row")
     alike = [x for x in numbers if same_metric(measure_in(x, g.metric), g.metric)]
@@ -149,6 +154,13 @@ def _is_derived(g: Sheet, name: str, numbers: Sequence[str], steps: Sequence[flo
         return True
     near = np.abs(differences - own) <= 1.6 * digits * (digits < 1)
     return bool(((np.ptp(own) > 20 * digits) & near).all(axis=1).any())
+
+
+def _is_of_data(g: Sheet, name: str, numbers: Sequence[str]) -> bool:
+    """Return whether a column is called a deviation of the data, and most errors are below it."""
+    values = matrix_of([g.columns[x] for x in numbers])
+    above = values > g.columns[name].numbers[:, None]
+    return word_of(name) in _OF_DATA and same_metric(g.metric, "mae") and above.mean() < _BEYOND
 
 
 def _is_rank(g: Sheet, name: str) -> bool:
@@ -278,7 +290,7 @@ def of_the_metric(g: Sheet, columns: list[str], kind: str) -> tuple[list[str], d
         raise g.refuse(text, *({"metric": x} for x in ask[:3]))
     for what, names in others.items():
         g.drop([short[x] for x in names], f"of {what}")
-    if kind == "strategy" and (more := _with_a_further_word(kept)):
+    if more := _with_a_further_word(kept, -1 if kind == "strategy" else 0):
         base = [short[x] for x in kept if x not in more and not is_summary(kept[x])]
         text = f"`{short[more[0]]}` may be of another measure than `{base[0]}`"
         raise g.refuse(text, {"score": base}, {"score": [*base, *(short[x] for x in more)]})
@@ -290,12 +302,15 @@ def of_the_metric(g: Sheet, columns: list[str], kind: str) -> tuple[list[str], d
     return list(renamed), renamed
 
 
-def _with_a_further_word(kept: Mapping[str, str]) -> list[str]:
-    """Return the columns named as another with one more word, as ``ami_rare``, if half are so."""
-    ends = [x.rpartition("_") for x in kept.values()]
-    words = Counter(end for base, _, end in ends if base in kept.values())
-    more = [end for end, n in words.items() if n > 2 and 2 * (n + 1) >= len(kept)]
-    return [x for x, base in kept.items() if base.rpartition("_")[2] in more]
+def _with_a_further_word(kept: Mapping[str, str], at: int) -> list[str]:
+    """Return the columns named as another with one more word, as ``ami_rare``, if half are so.
+
+    The word stands in front, as in ``root_svm``, or behind, if it is ``at`` 0 or -1.
+    """
+    parts = {x: (name.rpartition if at else name.partition)("_") for x, name in kept.items()}
+    words = Counter(x[at] for x in parts.values() if x[-1 - at] in kept.values())
+    more = [word for word, n in words.items() if n > 2 and 2 * (n + 1) >= len(kept)]
+    return [x for x in kept if parts[x][at] in more]
 
 
 def leave_averages_out(g: Sheet, rows: list[str], columns: list[str]) -> None:

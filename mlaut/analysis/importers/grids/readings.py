@@ -41,6 +41,7 @@ from mlaut.analysis.importers.grids.two_in_one import (
     split_cells,
     split_crossed,
     split_names,
+    with_conditions,
 )
 from mlaut.analysis.importers.grids.unfolding import by_run
 from mlaut.analysis.importers.grids.wide import read_wide
@@ -66,6 +67,7 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     """
     said = {x for names in asked.columns.values() for x in names}
     named = with_names(grid.table, said)
+    named = with_conditions(named, asked.metric, said)
     crossed = split_crossed(named, asked.metric, said)
     grid = replace(grid, table=crossed, unnamed=tuple(x for x in grid.unnamed if x in crossed))
     grid, others = split_cells(_without_notes(grid), asked)

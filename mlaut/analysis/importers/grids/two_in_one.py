@@ -24,6 +24,7 @@ _MOST = 0.8  # of the names or cells of a column
 
 _LONG = 200  # letters, from which a cell is a text
 NO_METRIC = ("", *WORDS["scores"])  # words of a user for no metric
+_CONDITION = re.compile(r"([^()]+?)\s*\(([^()]+)\)")  # behind a metric
 _LIST = re.compile(r"[\w@+.-]+(?:\W{0,3}[/|]\W{0,3}[\w@+.-]+)+")
 
 Cells = dict[int, dict[int, list[str]]]  # numbers of the cells of columns, by row
@@ -72,6 +73,20 @@ def split_crossed(table: pd.DataFrame, metric: str, said: Collection[str]) -> pd
             both = {x: np.array(y, dtype=object)[rows] for x, y in zip(names, levels, strict=True)}
             return pd.concat([pd.DataFrame(both, index=table.index), table.iloc[:, 1:]], axis=1)
     return table
+
+
+def with_conditions(table: pd.DataFrame, metric: str, said: Collection[str]) -> pd.DataFrame:
+    """Return a table of one metric whose first name alone has it, with conditions as names.
+
+    So are ``Time (5k rows)``, ``20k rows`` and ``60k rows``, which differ in their numbers.
+    """
+    names = [str(x) for x in table.columns] if table.columns.nlevels == 1 else []
+    own = [x for x in names if (way := _CONDITION.fullmatch(x)) and same_metric(way[1], metric)]
+    inside = _CONDITION.sub(r"\2", own[0]) if len(own) == 1 and metric else ""
+    kind = [x for x in names if re.sub(r"\d+", "", x) == re.sub(r"\d+", "", inside)]
+    if len(kind) < 2 or not re.search(r"\d.*[a-zA-Z]{2}", inside) or {inside, *own} & {*said}:
+        return table
+    return table.rename(columns={own[0]: inside})
 
 
 def split_names(g: Sheet) -> None:

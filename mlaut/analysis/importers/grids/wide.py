@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import combinations
+from itertools import combinations, takewhile
 
 import numpy as np
 from pandas.api.types import is_object_dtype
@@ -321,8 +321,11 @@ def _finer(
     whole = [x for x in g.columns if x not in rows and _is_whole(g, x)]
     if kind == "strategy":  # a size may be part of its name, and a horizon of that of a dataset
         texts = texts + [x for x in g.columns if g.columns[x].unit or g.roles[x] == "size"]
-    else:
-        texts = texts + [x for x in whole if g.roles[x] == "" and g.n_of(x) <= g.n / 2]
+    else:  # and sizes that stand in front with a number
+        front = takewhile(lambda x: x in (*rows, *whole, *texts), g.columns)
+        sizes = [x for x in front if g.roles[x] == "size" and g.columns[rows[0]].is_number]
+        texts = texts + sizes + [x for x in whole if g.roles[x] == ""]
+        texts = [x for x in texts if not g.columns[x].is_number or g.n_of(x) <= g.n / 2]
     texts = [x for x in dict.fromkeys(texts) if x not in rows]
     texts.sort(key=lambda x: x.startswith("unnamed"))  # titles between rows
     sets = [[*rows, *c] for n in (1, 2, 3) for c in combinations(texts[:6], n)]

@@ -183,6 +183,9 @@ def _in_blocks(rows: Rows) -> Rows:
 
     A title alone in its row counts where names come again below another.
     """
+    titled = len(rows) > 2 and rows[0][0] and not any(rows[0][1:])
+    if titled and any(rows[1][1:]) and rows[1][1:] in [row[1:] for row in rows[2:]]:
+        rows = rows[1:]
     named = re.search("[a-zA-Z]{2}", " ".join(rows[0][1:]))
     again = [i for i, row in enumerate(rows) if named and row[1:] == rows[0][1:]]
     alone = [i for i, row in enumerate(rows) if row[0] and not any(row[1:])]

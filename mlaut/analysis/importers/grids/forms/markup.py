@@ -29,6 +29,7 @@ _SENTENCE = re.compile(
     re.I,
 )
 _BEGINS = re.compile(r"\s*(?:[-*+]\s+|\d+[.)]\s+)?(?:\*\*)?(\w.*)")
+_ITEM = re.compile(r"^\s*(?:[*+-]|\d+[.)])\s+(?=\|)")  # of a list, in front of a table
 OF_MEASURE = re.compile(r"\W*(?:evaluation )?(?:metrics?|measures?)\W*(?::|\bis\b|\bare\b)", re.I)
 _OF_PAGES = re.compile(  # of a longtable: caption, and head and foot of further pages
     r"(?s)\\caption(?:\[[^\]]*\])?\{(?:[^{}]|\{[^{}]*\})*\}(?:\s*\\label\{[^}]*\})?\s*\\\\"
@@ -73,6 +74,8 @@ def markdown_tables(text: str) -> Iterator[Printed]:
                 above = [*above, (above[-1][0] // 1 + 0.5 if above else 0.5, line.strip())]
         below = lines[at + 1] if at + 1 < len(lines) else ""
         if "|" in line and "|" in below and "-" in below and _RULE.fullmatch(below):
+            if below.lstrip().startswith("|"):  # else the first cell may be a dash
+                line = _ITEM.sub("", line)
             end = at + 2
             while end < len(lines) and "|" in lines[end]:
                 end += 1
