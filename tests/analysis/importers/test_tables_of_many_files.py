@@ -8,6 +8,7 @@ import pytest
 from small_tables import ALPHA, BETA, LONG, NAMES, WIDE, is_wide, read, refused
 
 from mlaut.analysis import read_results
+from mlaut.analysis.importers.grids.sheet import QuestionError
 from mlaut.errors import AnalysisError
 
 SETS = NAMES[:3]
@@ -464,3 +465,64 @@ def test_a_table_in_which_all_failed_is_joined_without_a_warning(tmp_path):
     results = read(tmp_path, text + markdown("Little noise", failed, names), name="t.md")
     assert len(results.datasets) == 4
     assert results.scores.isna().to_numpy().sum() == 4
+
+
+def test_summaries_below_the_datasets_of_each_file_are_no_datasets(tmp_path):
+    names = [("V1", "V2", "V3"), ("00", "01", "02")]
+    for folder, each in zip("pq", names, strict=True):
+        rows = [f"{x},0.{i}1,0.{i}2" for i, x in enumerate(each, 1)]
+        rows += [
+            "",
+            "Average,0.21,0.22",
+            "Best (Average) Preset,baseline",
+            "Best (Average) Loss,0.21",
+        ]
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "rmse.csv").write_text("\n".join(["Dataset,baseline,sift", *rows]))
+    results = read_results(tmp_path, "rmse")
+    assert results.datasets == ("V1", "V2", "V3", "00", "01", "02")
+    assert results.strategies == ("baseline", "sift")
+
+
+def test_datasets_that_several_files_have_are_not_joined_in_silence(tmp_path):
+    for folder in "pq":
+        (tmp_path / folder).mkdir()
+        rows = [f"{x},0.{i}1,0.{i}2" for i, x in enumerate(("V1", "V2", "Average"), 1)]
+        (tmp_path / folder / "rmse.csv").write_text("\n".join(["Dataset,base,sift", *rows]))
+    with pytest.raises(AnalysisError, match="`file` may name strategies"):
+        read_results(tmp_path, "rmse")
+
+
+RUNS = [
+    (f"{mode}_{bits}_{i}", bits, mode) for mode in ("own", "new") for bits in (4, 8) for i in "xy"
+]
+
+
+def runs(rows):
+    scores = (f"{50 + i}.1,{60 + i % 3}.2,{70 - i}.3" for i in range(len(rows)))
+    body = (f"{run},{bits},{mode},{x}" for (run, bits, mode), x in zip(rows, scores, strict=True))
+    return "\n".join(["run,quant_bits,mode,mmlu,hellaswag,winogrande", *body])
+
+
+def test_runs_of_uneven_settings_may_be_strategies(tmp_path):
+    with pytest.raises(
+        QuestionError, match="`run` may name strategies, or repeats of `mode`"
+    ) as caught:
+        read(tmp_path, runs(RUNS[2:]))
+    first, second = caught.value.readings.values()
+    assert first.strategies == tuple(x for x, *_ in RUNS[2:])
+    assert first.datasets == ("mmlu", "hellaswag", "winogrande")
+    assert "`quant_bits` (a setting)" in first.how_read
+    assert second.strategies == ("own", "new")
+
+
+def test_runs_of_even_settings_are_repeats(tmp_path):
+    results = read(tmp_path, runs(RUNS))
+    assert results.strategies == ("own", "new")
+    assert results.cells.shape[2] == len(RUNS)
+
+
+@pytest.mark.parametrize("bits", [range(44, 52), [44.5, 48.5] * 4])
+def test_numbers_that_vary_as_scores_do_are_no_setting(bits, tmp_path):
+    rows = [(run, n, mode) for (run, _, mode), n in zip(RUNS, bits, strict=True)]
+    assert read(tmp_path, runs(rows)).datasets[0] == "quant_bits"

@@ -1,6 +1,7 @@
 """The columns that name datasets, strategies, repeats and sources, and those with scores."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,7 @@ from mlaut.analysis.importers.grids.names import (
     same_metric,
     word_of,
 )
-from mlaut.analysis.importers.grids.sheet import Sheet, likes
+from mlaut.analysis.importers.grids.sheet import Sheet, likes, quoted
 from mlaut.analysis.scores.usual_names import part_of, usual_name
 from mlaut.errors import AnalysisError
 
@@ -83,8 +84,13 @@ def keys_of(g: Sheet) -> Keys:
     runs = [x for x in repeat if not g.columns[x].is_number and g.n_of(x) == g.n]
     if strategy and runs and not (dataset or scores or g.asked.chosen or g.is_key(strategy)):
         strategy, repeat = runs[:1], [x for x in repeat if x not in runs]  # names of runs
-    if not (strategy or dataset or texts or g.asked.chosen):  # each run is of its own settings
-        strategy = [x for x in runs if not all(map(_NUMBERED, g.columns[x].coded[1]))][:1]
+    names = [x for x in runs if not all(map(_NUMBERED, g.columns[x].coded[1]))][:1]
+    if names and not (strategy or dataset or g.asked.chosen):
+        sizes = {*Counter(g.label(texts).tolist()).values()}  # 1 where texts name the rows
+        if texts and not scores and len(sizes) > 1:
+            text = f"`{names[0]}` may name strategies, or repeats of {quoted(texts)}"
+            raise g.refuse(text, {"strategy": names}, {"strategy": texts, "repeat": names})
+        strategy = [] if texts else names  # each run is of its own settings
         repeat = [x for x in repeat if x not in strategy]
     if dataset and strategy and not scores and not g.asked.chosen:
         dataset, strategy = _one_of_both(g, dataset, strategy, [*repeat, *fold], numbers)

@@ -24,6 +24,7 @@ from mlaut.analysis.importers.grids.names import (
     PARTS,
     is_size,
     is_summary,
+    part_by_name,
     role_of,
     same_metric,
     without_unit,
@@ -93,6 +94,11 @@ def leave_columns_out(g: Sheet, rows: list[str], kind: str) -> None:
         g.drop(sizes)
     numbers = g.without(numbers, [x for x in numbers if g.roles[x] == "spread"], "a spread")
     numbers = g.without(numbers, [x for x in numbers if g.roles[x] == "flag"], "a flag")
+    if kind == "strategy":
+        bits = [
+            x for x in numbers if x not in varied and part_by_name(x) == kind and is_whole(g, x)
+        ]
+        numbers = g.without(numbers, bits if 2 * len(bits) < len(numbers) else [], "a setting")
     logs = [f"log{n}({x})" for n in ("", 2, 10) for x in (*rows, *numbers)]
     logs = [x for x in numbers if x in logs]
     numbers = g.without(numbers, logs, "a logarithm of another")
@@ -161,6 +167,12 @@ def _is_of_data(g: Sheet, name: str, numbers: Sequence[str]) -> bool:
     values = matrix_of([g.columns[x] for x in numbers])
     above = values > g.columns[name].numbers[:, None]
     return word_of(name) in _OF_DATA and same_metric(g.metric, "mae") and above.mean() < _BEYOND
+
+
+def is_whole(g: Sheet, name: str) -> bool:
+    """Return whether a column holds whole numbers."""
+    column = g.columns[name]
+    return column.is_number and bool((column.numbers % 1 == 0).all())
 
 
 def _is_rank(g: Sheet, name: str) -> bool:
@@ -333,7 +345,7 @@ def leave_averages_out(g: Sheet, rows: list[str], columns: list[str]) -> None:
     named = [is_summary(x) and not small[i] for i, x in enumerate(label)]
     out = np.array([named[i] or i in by_value or versus[i] for i in range(len(label))])
     if out.any() and not out.all():
-        names = ", ".join(f"`{label[i]}`" for i in np.flatnonzero(out))
+        names = quoted([*dict.fromkeys(label[i] for i in np.flatnonzero(out))], ", ")
         rows_are = f"row{'s' * (int(out.sum()) > 1)} {names}"
         g.keep(~out, f"{rows_are} (no more than a summary of the others)")
 

@@ -173,7 +173,8 @@ def is_summary(name: str) -> bool:
     """Return whether a name is that of an average, of ranks or of wins, as ``Avg. rank`` is."""
     main = set(WORDS["averages"])
     if name.strip().lower() in {"all", *main} or re.fullmatch(
-        r"\W*w(ins?)?\s*[/-]\s*[td]\w*\s*[/-]\s*l\w*\W*|best on", name.lower()
+        r"\W*w(ins?)?\s*[/-]\s*[td]\w*\s*[/-]\s*l\w*\W*|best (?:on|\(?(?:avg|average|mean)\b.*)",
+        name.lower(),
     ):
         return True
     split = _IN_CAMEL.sub("_", name)

@@ -20,6 +20,7 @@ from mlaut.analysis.importers.grids.keys import Keys, sources_by_dataset
 from mlaut.analysis.importers.grids.left_out import (
     BEST,
     YEAR,
+    is_whole,
     leave_averages_out,
     leave_columns_out,
     leave_parts_out,
@@ -182,7 +183,10 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
     texts = [x for x in texts if not g.columns[x].is_number]
     if keys.dataset or keys.strategy:
         kind = "dataset" if keys.dataset else "strategy"
-        rows = _finer(g, list(keys.dataset or keys.strategy), kind, texts, more)
+        rows = list(keys.dataset or keys.strategy)
+        if not g.is_key([*rows, *more]):  # those of each file, perhaps
+            leave_averages_out(g, rows, [])
+        rows = _finer(g, rows, kind, texts, more)
         scored = [x for x in g.columns if g.columns[x].is_number and g.roles[x] == ""]
         corner = kind == "dataset" and rows == [next(iter(g.columns))] and not said
         if corner and g.metric in NO_METRIC and of_several_metrics(scored):
@@ -236,7 +240,7 @@ def _rows(g: Sheet, keys: Keys) -> tuple[list[str], str, str]:
         if g.n == 1 and not crossed:
             text = "no column names its rows, of which there is one: columns are strategies, or"
             raise g.refuse(f"{text} datasets of one strategy", {"dataset": "rows"})
-        whole = len(g.columns) > 2 and g.is_key([first]) and _is_whole(g, first) and not counts
+        whole = len(g.columns) > 2 and g.is_key([first]) and is_whole(g, first) and not counts
         text = "no column names its rows: are they folds or repeats of one dataset, or datasets"
         rest: Way = {"dataset": first if whole else "rows"}
         ways: list[Way] = [{part: "rows"} for part in ("fold", "repeat")]
@@ -318,7 +322,7 @@ def _finer(
     """Return the columns that name rows with those that tell rows of one name apart."""
     if g.is_key([*rows, *more]):
         return rows
-    whole = [x for x in g.columns if x not in rows and _is_whole(g, x)]
+    whole = [x for x in g.columns if x not in rows and is_whole(g, x)]
     if kind == "strategy":  # a size may be part of its name, and a horizon of that of a dataset
         texts = texts + [x for x in g.columns if g.columns[x].unit or g.roles[x] == "size"]
     else:  # and sizes that stand in front with a number
@@ -346,12 +350,6 @@ def _finer(
         tell = f"tell{'s' * (len(apart) == 1)} apart"
         raise g.refuse(f"{quoted(rows)} names several rows, which {quoted(apart)} {tell}", *ways)
     return rows
-
-
-def _is_whole(g: Sheet, name: str) -> bool:
-    """Return whether a column holds whole numbers."""
-    column = g.columns[name]
-    return column.is_number and bool((column.numbers % 1 == 0).all())
 
 
 def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
