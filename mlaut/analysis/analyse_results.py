@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -139,10 +139,11 @@ class AnalyseResults:
         metric : str or MLautScore
             Metric that scores the predictions.
         estimators : strategies or names, optional
-            Strategies to score. Default: all strategies that were tried.
+            Strategies to score, as the run was given them. Default: all that were tried.
         """
-        chosen = None if estimators is None else _names(estimators)
-        results = Results.from_study(self._need_study(), metric, strategies=chosen)
+        study = self._need_study()
+        chosen = None if estimators is None else _names(estimators, _tried(study))
+        results = Results.from_study(study, metric, strategies=chosen)
         if self.group is None:
             return results
         group = self._datasets()
@@ -201,12 +202,12 @@ class AnalyseResults:
             number of datasets.
         """
         table = training_times(self._need_study(), self._datasets())
-        return table if estimators is None else table.loc[_names(estimators)]
+        return table if estimators is None else table.loc[_names(estimators, {*table.index})]
 
     def contingency_table(self, estimator: Any, dataset: str) -> pd.DataFrame:
         """Count the test points of a dataset by true (rows) and predicted class (columns)."""
         study, name = self._need_study(), _name(estimator)
-        if dataset in {entry.name for entry in study.strategies} - set(study.load_splits()):
+        if dataset in _tried(study) - set(study.load_splits()):
             raise AnalysisError(f"{dataset!r} is a strategy: give the strategy, then the dataset")
         return contingency_table(study.block(dataset), name)
 
@@ -626,15 +627,21 @@ def _two(df: float | tuple[float, ...] | None) -> tuple[float, float]:
     return (df[0], df[1]) if isinstance(df, tuple) else (float(df or np.nan), np.nan)
 
 
-def _names(estimators: Any) -> list[str]:
+def _names(estimators: Any, tried: Collection[str]) -> list[str]:
     """Return the names of strategies.
 
     ``estimators`` are names, objects with a ``name``, (name, object) pairs, a dict by name, or a
-    single one of these.
+    single one of these. Those that a word for several chose, and that were not ``tried``, are left
+    out, since the run left out those of another task.
     """
     if isinstance(estimators, str) or not isinstance(estimators, Iterable):
         estimators = [estimators]
-    return [_name(strategy) for strategy in estimators]
+    named = ((_name(one), getattr(one, "chosen_by", "")) for one in estimators)
+    return [name for name, word in named if name in tried or not word]
+
+
+def _tried(study: StudyStore) -> set[str]:
+    return {entry.name for entry in study.strategies}
 
 
 def _name(strategy: Any) -> str:

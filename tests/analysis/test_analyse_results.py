@@ -1,5 +1,7 @@
 """AnalyseResults: MLaut's names, on a study and on errors from elsewhere."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -105,6 +107,18 @@ def test_training_times(study):
 def test_estimators_are_named_in_many_ways(study, estimators):
     errors, _, _ = AnalyseResults(study).prediction_errors("accuracy", estimators)
     assert list(errors) == ["svm"]
+
+
+def test_what_a_word_for_several_chose_and_no_run_tried_is_left_out(study):
+    errors, *_ = AnalyseResults(study).prediction_errors("accuracy", ["svm", _other("Baseline")])
+    assert list(errors) == ["svm"]
+    with pytest.raises(AnalysisError, match="strategy 'other'"):
+        AnalyseResults(study).prediction_errors("accuracy", ["svm", _other("")])
+
+
+def _other(word):
+    """Return a strategy that was not run; ``word`` chose it, or, if empty, its own name did."""
+    return SimpleNamespace(name="other", chosen_by=word)
 
 
 def test_bad_choices(study, tmp_path):

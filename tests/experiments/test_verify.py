@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from mlaut import Data, Orchestrator, Results
 from mlaut.cli import main
-from mlaut.errors import StudyError
+from mlaut.errors import StoreError, StudyError
 from mlaut.experiments import verify_study
 from mlaut.experiments.runs import refit
 from mlaut.files_io import StudyStore
@@ -296,3 +296,8 @@ def test_a_damaged_file_of_datasets_does_not_keep_the_study_from_its_check(
     assert ("datasets" in places) == (damaged == "input.h5")
     assert ("study" in places) == (damaged != "input.h5")
     assert bool(found.counts) == (damaged == "input.h5")  # the cells of a sound study are counted
+
+
+def test_a_file_that_is_not_there_is_no_problem_of_a_study(tmp_path):
+    with pytest.raises(StoreError, match=r"nowhere\.h5: no such file; check the path"):
+        verify_study(tmp_path / "nowhere.h5")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mlaut.data.splits.targets import encode_target
-from mlaut.errors import MlautError, StudyError
+from mlaut.errors import MlautError, StoreError, StudyError
 from mlaut.experiments.cells.cell_input import origin_of_seed
 from mlaut.experiments.following.status import JOURNAL_LEFT
 from mlaut.experiments.options import RunOptions
@@ -177,6 +177,8 @@ def verify_study(
 
     Raises
     ------
+    StoreError
+        There is no such file.
     StudyError
         Cells are to be fitted again, and the datasets or the strategies are not available.
     """
@@ -189,6 +191,8 @@ def verify_study(
             source = file.strategies.file or path.name
         database = file.input if file.input.exists() else None
         path = file.output
+    if not path.exists():  # a misspelt name is no problem of a study
+        raise StoreError(f"{path}: no such file; check the path")
     study = StudyStore(path)
     problems = list(problems_of(study))
     if any(where == "study" for where, _ in problems):
