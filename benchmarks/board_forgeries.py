@@ -7,7 +7,7 @@ other numbers of threads, in a process with another environment, and with anothe
 entry begins with an honest run or with its code, and is consistent: its manifest has the right
 digests, its scores are those of its predictions, and its study has no problem.
 
-It needs the plug-in mlaut-boards: pip install ./plugins/boards
+It needs the plug-in mlaut-boards: pip install ./plugins/exchange ./plugins/boards
 """
 
 import argparse

@@ -7,7 +7,7 @@ tables and folds). WORK gets the studies, from which a second call continues. Da
 2,000 rows are used. On 28 of them the 4,368 cells took 19 minutes on one worker of a busy machine:
 7 for the candidates, 12 for the folds, most of them in forests of 500 trees.
 
-It needs the plug-in mlaut-boards: pip install ./plugins/boards
+It needs the plug-in mlaut-boards: pip install ./plugins/exchange ./plugins/boards
 """
 
 import sys

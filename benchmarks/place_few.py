@@ -9,7 +9,7 @@ the list and the calibration. Families are those of the benchmark, or by correla
 ``parts`` measures lists on boards that have a random four fifths of the datasets: coverage on one
 board depends on the list that it happens to have.
 
-It needs the plug-in mlaut-boards: pip install ./plugins/boards
+It needs the plug-in mlaut-boards: pip install ./plugins/exchange ./plugins/boards
 """
 
 from __future__ import annotations

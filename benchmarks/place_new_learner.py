@@ -7,7 +7,7 @@ tools/delgado_archive.py. The learner, histogram gradient boosting, is none of t
 ones. Each arm runs twice: once without interruption, and once killed by SIGKILL after 2, 4, 6, ...
 seconds and started again until it ends. Then all datasets run, to know the truth and the CPU time.
 
-It needs the plug-in mlaut-boards: pip install ./plugins/boards
+It needs the plug-in mlaut-boards: pip install ./plugins/exchange ./plugins/boards
 """
 
 import json

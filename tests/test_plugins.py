@@ -37,6 +37,7 @@ from mlaut.experiments.options import ENGINES
 from mlaut.experiments.plans.run_options import mistakes_in
 from mlaut.experiments.study_files.new_study_file import origin_of
 from mlaut.files_io import StudyStore
+from mlaut.helpers.former_names import without_plugin
 from mlaut.plugins import finding
 from mlaut.records import Cell, Outcome, Status
 from mlaut.report import make_report
@@ -205,7 +206,15 @@ def test_a_command_of_a_plugin_that_is_missing_names_it(words, plugin, monkeypat
     error = CliRunner().invoke(cli, words).exception
     assert isinstance(error, OptionalPackageError)
     assert error.exit_code == 8
-    assert f"is in the plug-in mlaut-{plugin}: 'pip install ./plugins/{plugin}'" in str(error)
+    assert without_plugin("is in", plugin) in str(error)
+
+
+@pytest.mark.parametrize("plugin", sorted((ROOT / "plugins").iterdir()), ids=lambda path: path.name)
+def test_the_command_that_installs_a_plugin_installs_those_that_it_needs(plugin):
+    project = tomllib.loads((plugin / "pyproject.toml").read_text("utf-8"))["project"]
+    needed = [re.match(r"mlaut-(\w+)|", one)[1] for one in project["dependencies"]]
+    command = re.search(r"'pip install ([^']*)'", without_plugin("is in", plugin.name))[1]
+    assert command.split() == [f"./plugins/{x}" for x in (*filter(None, needed), plugin.name)]
 
 
 def test_the_status_of_a_study_file_shows_what_queues_tell_of_its_shards(

@@ -13,12 +13,13 @@ def without_plugin(what: str, plugin: str) -> str:
     Examples
     --------
     >>> print(without_plugin("boards are read by", "boards"))
-    boards are read by the plug-in mlaut-boards: 'pip install ./plugins/boards' in a copy of \
-MLaut's repository
+    boards are read by the plug-in mlaut-boards: 'pip install ./plugins/exchange \
+./plugins/boards' in a copy of MLaut's repository
     """
+    needed = "./plugins/exchange " * (plugin == "boards")  # which no package index has
     return (
-        f"{what} the plug-in mlaut-{plugin}: 'pip install ./plugins/{plugin}' in a copy of "
-        "MLaut's repository"
+        f"{what} the plug-in mlaut-{plugin}: 'pip install {needed}./plugins/{plugin}' in a copy "
+        "of MLaut's repository"
     )
 
 
