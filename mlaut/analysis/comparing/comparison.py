@@ -12,8 +12,8 @@ from mlaut.analysis.common.late import changed
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.comparing import paper, sentences
 from mlaut.analysis.comparing.methods import Methods, methods_of
-from mlaut.analysis.comparing.numbers import Numbers
 from mlaut.analysis.deciding.decision import Decision, decide_study
+from mlaut.analysis.deciding.evidence import Numbers
 from mlaut.analysis.deciding.terms import chosen_now
 from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT
 from mlaut.analysis.methods.frequentist.ranks import pair_groups
@@ -22,13 +22,7 @@ from mlaut.analysis.methods.lacoste.pair_probabilities import BETTER
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Comparison(Numbers, Shown):
-    """Comparison of all strategies on one table of losses. It has the attributes of `Numbers`.
-
-    ``apart`` is the same comparison without the copies of strategies, by which a decision is made;
-    None if no two strategies are equal on every dataset.
-    """
-
-    apart: "Comparison | None" = None
+    """Comparison of all strategies on one table of losses. It has the attributes of `Numbers`."""
 
     @property
     def notes(self) -> tuple[str, ...]:

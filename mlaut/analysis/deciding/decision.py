@@ -14,14 +14,13 @@ from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.deciding import certainty, words
 from mlaut.analysis.deciding import verdicts as verdict
-from mlaut.analysis.deciding.evidence import Case, Evidence
+from mlaut.analysis.deciding.evidence import Case, Evidence, Numbers
 from mlaut.analysis.deciding.margins import by_source, gaps, margins
 from mlaut.analysis.deciding.outlook import outlook
 from mlaut.analysis.deciding.reasons import headline_reasons, reasons
 from mlaut.analysis.deciding.relatives import related_hint, with_relatives
 from mlaut.analysis.deciding.terms import Chosen, chosen_now, fewest_datasets
 from mlaut.analysis.deciding.verdict_table import Check, Step, VerdictTable, Way
-from mlaut.analysis.deciding.verdicts import Compared
 from mlaut.analysis.methods.aggregates.best import probability_of_best
 from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.results.missing import COUNTED_LAST, with_means
@@ -132,7 +131,7 @@ class Decision(VerdictTable, Shown):
 
 
 def decide_study(
-    compared: Compared,
+    compared: Numbers,
     chosen: Chosen | None = None,
     *,
     scored: Results | None = None,
@@ -375,7 +374,7 @@ def _by_mean(gap: pd.DataFrame, alpha: float) -> tuple[str, ...]:
 # ------------------------------------------------------------------------ table
 
 
-def _table(compared: Compared, known: Results) -> pd.DataFrame:
+def _table(compared: Numbers, known: Results) -> pd.DataFrame:
     """Return the columns of the table that need no test."""
     results = compared.results
     table = compared.ranks.frame[["average_rank"]].rename(columns={"average_rank": "average rank"})

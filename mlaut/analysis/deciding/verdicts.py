@@ -1,13 +1,12 @@
 """Verdicts on strategies, from tests that show which strategies are better than others."""
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol, Self
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
-from mlaut.analysis.common.result_types import Pairwise, ResultTable
+from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.methods.bayes.sign_tests import signed_rank_probabilities
 from mlaut.analysis.pairwise.corrections import adjust
 from mlaut.analysis.pairwise.pairs import paired_losses
@@ -33,28 +32,6 @@ BASELINES = ("baseline", "dummy", "zeror")  # parts of the names of strategies t
 
 _EQUAL = 1e-9  # average ranks are multiples of 1 / (2 N), so a smaller gap is rounding
 _ROW_BETTER = "P(row better)"
-
-
-class Compared(Protocol):
-    """Parts of a `mlaut.analysis.Comparison` from which a decision is made."""
-
-    @property
-    def results(self) -> Results: ...  # noqa: D102 - an attribute
-
-    @property
-    def estimates(self) -> Mapping[str, ResultTable]: ...  # noqa: D102 - an attribute
-
-    @property
-    def ranks(self) -> ResultTable: ...  # noqa: D102 - an attribute
-
-    @property
-    def tests(self) -> Mapping[str, Pairwise]: ...  # noqa: D102 - an attribute
-
-    @property
-    def rope(self) -> float: ...  # noqa: D102 - an attribute
-
-    @property
-    def apart(self) -> Self | None: ...  # noqa: D102 - an attribute
 
 
 def shown_better(
