@@ -143,10 +143,7 @@ def study() -> None:
     """
 
 
-for _command in (
-    study,
-    *itertools.chain.from_iterable(_FIRST_PAGE.values()),
-):
+for _command in (study, *itertools.chain.from_iterable(_FIRST_PAGE.values())):
     cli.add_command(_command)
 for _command in _OF_STUDIES:
     study.add_command(_command)

@@ -296,10 +296,7 @@ def _metrics(state: State) -> list[str]:
 
 
 def section(
-    scored: Results,
-    chosen: Chosen,
-    of_study: Any = None,
-    secondary: Sequence[Section] = (),
+    scored: Results, chosen: Chosen, of_study: Any = None, secondary: Sequence[Section] = ()
 ) -> Section:
     """Return the section on the results by one metric."""
     missing = chosen.analysis.missing

@@ -132,10 +132,7 @@ def screen_of(section: Section) -> Screen:
     return Screen(
         answer=f"{answer}.",
         more=tuple(f"{x}." for x in more),
-        mind=(
-            "Why the doubt" if doubted else "Bear in mind",
-            *decision.caveats(),
-        ),
+        mind=("Why the doubt" if doubted else "Bear in mind", *decision.caveats()),
         notes=decision.remarks()[: -len(decision.each) or None],
         alone=tuple(each.cells for each in decision.each),
         steps=decision.steps(),

@@ -7,13 +7,7 @@ import numpy as np
 from mlaut.analysis.common.display import number
 from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.deciding import verdicts as verdict
-from mlaut.analysis.deciding.verdict_table import (
-    MARK,
-    MOST_CHOSEN,
-    NOTICED,
-    OFTEN,
-    VerdictTable,
-)
+from mlaut.analysis.deciding.verdict_table import MARK, MOST_CHOSEN, NOTICED, OFTEN, VerdictTable
 
 _QUESTIONS = {"best": "which strategy is the best", "all pairs": "which strategies differ"}
 MOST_NAMED = 12  # names in a sentence; the table has all

@@ -435,12 +435,7 @@ def make_split(
     return Split(folds, str(scheme), seed)
 
 
-def _split_by_role(
-    truth: np.ndarray,
-    scheme: Roled,
-    seed: int,
-    values: Mapping[str, Any],
-) -> Split:
+def _split_by_role(truth: np.ndarray, scheme: Roled, seed: int, values: Mapping[str, Any]) -> Split:
     for role in scheme.roles:
         if values[role] is None:
             raise DataError(

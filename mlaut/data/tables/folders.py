@@ -27,14 +27,7 @@ from mlaut.errors import (
 )
 from mlaut.files_io.safe_files.plain_files import read_text
 from mlaut.files_io.tables.pairs import HDF5
-from mlaut.files_io.tables.tables import (
-    IN_FOLDERS,
-    MISSING,
-    ending_of,
-    gaps_in,
-    read_rows,
-    stem_of,
-)
+from mlaut.files_io.tables.tables import IN_FOLDERS, MISSING, ending_of, gaps_in, read_rows, stem_of
 from mlaut.helpers.former_names import if_installed, without_plugin
 from mlaut.helpers.lazy import pd
 from mlaut.plugins.finding import found
@@ -300,10 +293,7 @@ def _images(folder: Path) -> dict[str, Unread]:
 
 
 def _load(
-    folder: Path,
-    row: dict[str, str],
-    given: Mapping[str, Any] | None,
-    gaps: Sequence[str] | None,
+    folder: Path, row: dict[str, str], given: Mapping[str, Any] | None, gaps: Sequence[str] | None
 ) -> Dataset:
     path = folder / row["file"]
     if gaps is None:

@@ -21,11 +21,7 @@ from mlaut.records import CLASSIFICATION, REGRESSION
 FAMILY = "Neural_Networks"
 PROTOCOLS: dict[str, dict[str, Any]] = {
     DEFAULT: {},
-    "paper": {
-        "loss": "mean_squared_error",
-        "decay": False,
-        "epochs": 1,
-    },
+    "paper": {"loss": "mean_squared_error", "decay": False, "epochs": 1},
 }
 """Training protocols, as parameters of `KerasClassifier` that differ from its defaults."""
 

@@ -276,8 +276,7 @@ def _verify_input(path: Path) -> Verification:
 
 
 def _seed_problems(
-    study: StudyStore,
-    stored: Iterable[tuple[SplitEntry, tuple[str, ...], np.ndarray, np.ndarray]],
+    study: StudyStore, stored: Iterable[tuple[SplitEntry, tuple[str, ...], np.ndarray, np.ndarray]]
 ) -> Iterator[tuple[str, str]]:
     """Yield a problem for each cell whose seed is not derived from its key and a run's seed."""
     seeds = {run["seed"] for run in study.runs if isinstance(run.get("seed"), int)}

@@ -13,12 +13,7 @@ from typing import Any
 import numpy as np
 
 from mlaut.errors import some_of
-from mlaut.experiments.plans.ledger import (
-    Ledger,
-    count_cells,
-    counts_text,
-    counts_words,
-)
+from mlaut.experiments.plans.ledger import Ledger, count_cells, counts_text, counts_words
 from mlaut.experiments.plans.shards import held_shard, requested_cells
 from mlaut.files_io import StudyStore
 from mlaut.files_io.outcomes.reason_counts import raised_once, rows_by_kind, without_numbers

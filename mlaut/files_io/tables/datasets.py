@@ -42,10 +42,7 @@ from mlaut.files_io.tables.arrays import (
     put_array,
 )
 from mlaut.files_io.tables.encodings import Element, encode_columns
-from mlaut.files_io.tables.fingerprints import (
-    column_fingerprints,
-    dataset_fingerprint,
-)
+from mlaut.files_io.tables.fingerprints import column_fingerprints, dataset_fingerprint
 from mlaut.files_io.tables.frames import read_columns, read_frame, write_frame
 from mlaut.files_io.tables.roles import checked_roles, described_roles, plain_roles
 from mlaut.files_io.tables.tables_of_others import as_pandas, with_indicators
