@@ -5,6 +5,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from mlaut.helpers.lazy import pd
+
 RELATIVE_NOISE = 1e-10
 """Largest relative difference of two means that is taken for rounding noise.
 
@@ -108,18 +110,7 @@ def ranked(values: np.ndarray) -> np.ndarray:
     >>> ranked(np.array([[3.0], [1.0], [3.0], [np.nan]])).ravel().tolist()
     [2.5, 1.0, 2.5, nan]
     """
-    columns = np.ascontiguousarray(values.T)
-    order = np.argsort(columns, axis=1)
-    ordered = np.take_along_axis(columns, order, axis=1)
-    begins = np.ones(ordered.shape, dtype=bool)
-    begins[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    starts = np.flatnonzero(begins)
-    counts = np.diff(starts, append=ordered.size)
-    shared = np.repeat(starts % len(values) + (counts + 1) / 2, counts)
-    ranks = np.empty(ordered.shape)
-    np.put_along_axis(ranks, order, shared.reshape(ordered.shape), axis=1)
-    ranks[np.isnan(columns)] = np.nan
-    return ranks.T
+    return pd.DataFrame(values).rank().to_numpy()
 
 
 def rank_losses(losses: np.ndarray, size: np.ndarray) -> np.ndarray:
