@@ -40,7 +40,7 @@ if len(sys.argv) > 2:
     merge_studies(sys.argv[2:], sys.argv[1])
 study = StudyStore(sys.argv[1])
 study.settle()
-((_, numbers),) = study.numbers()
+((_, _, numbers),) = study.numbers()
 found = {k: values.tolist() for k, values in zip(USAGE, numbers["usage"][0, 0].T)}
 told = {row["fold"]: row.get("energy") for row in study.details("d")}
 done = int(sum(block.status[0, 0].sum() for block in study.blocks()))

@@ -53,7 +53,7 @@ def _drifts(path, *names):
 
 
 def _seeds(study):
-    return {name: numbers["seed"].tolist() for name, numbers in StudyStore(study.path).numbers()}
+    return {name: numbers["seed"].tolist() for name, _, numbers in StudyStore(study.path).numbers()}
 
 
 @pytest.mark.parametrize("names", [("glas",), ("glas", "broken glass"), ("glas", "glass")])

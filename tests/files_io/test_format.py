@@ -87,7 +87,7 @@ def test_other_fields_of_a_cell_break_nothing(tmp_path, monkeypatch, fields):
     study.save_splits([entry("iris", n_rows=12, n_folds=2, n_repeats=3)])
     assert study.status("iris")[0, 0].tolist() == [1, 1]
     assert not [*problems_of(study)]
-    ((_, numbers),) = study.numbers()
+    ((_, _, numbers),) = study.numbers()
     both = numbers["usage"][0, 0]
     assert both[:, 1].tolist() == [2.5, 2.5]
     assert np.isnan(both[:, 0]).all() == ("started" not in fields)

@@ -46,7 +46,7 @@ def test_journal_is_put_back_after_a_crash(study, tmp_path):
         assert_same_block(study.block("iris"), complete)
         parts = [part.status for part in study.parts(["iris"])]
         assert np.concatenate(parts).tolist() == [[[Status.ERROR, 0]], [[0, Status.DONE]]]
-        ((_, numbers),) = study.numbers(["iris"])
+        ((_, _, numbers),) = study.numbers(["iris"])
         assert numbers["seed"].tolist() == [[[1, 0]], [[0, 9]]]
         assert sorted((d["status"], d["seed"]) for d in study.details("iris")) == [
             ("done", 9),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -213,14 +213,14 @@ def verify_study(
     blamed = {where for where, _ in problems}
     names = [name for name in study.datasets if f"dataset {name!r}" not in blamed]
     problems += [("journal", line) for line in journal_problems(study)]
-    seeds = list(study.seeds(names))
+    seeds = [(name, held, x["status"], x["seed"]) for name, held, x in study.numbers(names)]
     problems += _seed_problems(study, seeds)
     if hdf5_input_io is not None:
         problems += _dataset_problems(study, names, hdf5_input_io)
     checked = Verification(
         path,
         len(study.datasets),
-        count_cells({entry.name: (held, status) for entry, held, status, _ in seeds}).total,
+        count_cells({name: (held, status) for name, held, status, _ in seeds}).total,
         tuple(problems),
         study.journal_path.exists(),
         remains=remains_of(study),
@@ -276,7 +276,7 @@ def _verify_input(path: Path) -> Verification:
 
 
 def _seed_problems(
-    study: StudyStore, stored: Iterable[tuple[SplitEntry, tuple[str, ...], np.ndarray, np.ndarray]]
+    study: StudyStore, stored: Sequence[tuple[str, tuple[str, ...], np.ndarray, np.ndarray]]
 ) -> Iterator[tuple[str, str]]:
     """Yield a problem for each cell whose seed is not derived from its key and a run's seed."""
     seeds = {run["seed"] for run in study.runs if isinstance(run.get("seed"), int)}
@@ -284,13 +284,14 @@ def _seed_problems(
         return
     foreign = foreign_sources(study.strategies)  # no run derived their seeds
     entries = {entry.name: entry for entry in study.strategies}
+    splits = {entry.name: entry for entry in study.splits_of(name for name, *_ in stored)}
     for dataset, strategies, status, of_cells in stored:
         for s, repeat, fold in np.argwhere(status == Status.DONE).tolist():
-            cell = Cell(dataset.name, strategies[s], repeat, fold)
+            cell = Cell(dataset, strategies[s], repeat, fold)
             if cell.strategy in foreign:
                 continue
             seed = int(of_cells[s, repeat, fold])
-            if not origin_of_seed(seed, cell, seeds, dataset, entries[cell.strategy]):
+            if not origin_of_seed(seed, cell, seeds, splits[dataset], entries[cell.strategy]):
                 yield f"dataset {cell.dataset!r}", f"{cell}: its seed does not follow from its key"
 
 

@@ -182,8 +182,7 @@ def _mean_seconds(
     place = {planned.entry.name: d for d, planned in enumerate(datasets) if planned.stored}
     if study is None or not place:
         return means
-    for name, numbers in study.numbers(list(place)):
-        strategies = datasets[place[name]].known
+    for name, strategies, numbers in study.numbers(list(place)):
         means[place[name], [rows[strategy] for strategy in strategies]] = mean_seconds(numbers)
     return means
 

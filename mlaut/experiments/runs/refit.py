@@ -206,12 +206,11 @@ class RunHistory:
         self._runs = sorted(study.runs, key=_began)
         self._began = [_began(run) for run in self._runs]
         started = USAGE.index("started")
-        self._started, self._seeds = {}, {}
-        for name, numbers in study.numbers():
+        self._names, self._started, self._seeds = {}, {}, {}
+        for name, self._names[name], numbers in study.numbers():
             self._started[name], self._seeds[name] = numbers["usage"][..., started], numbers["seed"]
         self._datasets = study.load_splits()
         self._strategies = {entry.name: entry for entry in study.strategies}
-        self._names = {name: names for name, (names, _) in study.statuses().items()}
         self._now = describe_environment()
 
     def run_of(self, cell: Cell) -> Mapping[str, Any]:

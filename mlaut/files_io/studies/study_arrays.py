@@ -188,10 +188,6 @@ class StudyArrays:
         """
         return _whole(self._read("status"), self._read("checksum"))
 
-    def seeds(self) -> np.ndarray:
-        """Return the seed of each cell, also of those that are missing or torn."""
-        return self._read("seed")
-
     def numbers(self, status: np.ndarray) -> dict[str, np.ndarray]:
         """Return seed, seconds and usage as `StudyStore.numbers`; 0 and NaN for missing cells."""
         missing = status == Status.MISSING

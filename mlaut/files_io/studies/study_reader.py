@@ -246,11 +246,13 @@ class StudyReader:
             for s, repeat, fold in np.argwhere(np.isin(held, statuses)).tolist():
                 yield Cell(dataset, names[s], repeat, fold)
 
-    def numbers(self, datasets: Names = None) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
-        """Yield dataset name and arrays: status, seed (S, R, F), seconds, usage (S, R, F, fields).
+    def numbers(
+        self, datasets: Names = None
+    ) -> Iterator[tuple[str, tuple[str, ...], dict[str, np.ndarray]]]:
+        """Yield dataset, strategies (S), and arrays: status, seed (S, R, F), seconds, usage.
 
-        ``usage`` holds the start time of a cell (POSIX seconds), the wall seconds of the whole
-        cell, and the peak memory of its process in bytes; unknown values are NaN.
+        ``usage`` (S, R, F, fields) holds the start time of a cell (POSIX seconds), the wall seconds
+        of the whole cell, and the peak memory of its process in bytes; unknown values are NaN.
         """
 
         def read(arrays: StudyArrays) -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -259,20 +261,7 @@ class StudyReader:
 
         with self.reading() as file:
             for name, arrays, _ in self._with_journal(file, datasets, StoreError):
-                yield name, self.whole_cells(arrays, read)
-
-    def seeds(
-        self, datasets: Names = None
-    ) -> Iterator[tuple[SplitEntry, tuple[str, ...], np.ndarray, np.ndarray]]:
-        """Yield entry, strategies (S), status and seed (S, R, F) of each dataset."""
-
-        def read(arrays: StudyArrays) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-            status, torn = arrays.status()
-            return (status, arrays.seeds()), torn
-
-        with self.reading() as file:
-            for _, arrays, _ in self._with_journal(file, datasets, StoreError):
-                yield arrays.entry, arrays.names, *self.whole_cells(arrays, read)
+                yield name, arrays.names, self.whole_cells(arrays, read)
 
     def details(self, dataset: str) -> list[dict[str, Any]]:
         """Return the details of each cell that was tried, also while a run writes.

@@ -117,8 +117,8 @@ def test_an_extension_is_merged_without_fitting_again(published, tmp_path):
     ]
     assert all(status.all() for _, status in merged.statuses().values())
     assert verify_study(merged.path).ok
-    before = dict(Store(published.study).numbers())
-    for name, numbers in merged.numbers():
+    before = {name: numbers for name, _, numbers in Store(published.study).numbers()}
+    for name, _, numbers in merged.numbers():
         assert (numbers["usage"][:2] == before[name]["usage"]).all()
 
 

@@ -70,10 +70,9 @@ def take_snapshot(path: str | os.PathLike[str], *, n_failures: int = 5) -> Snaps
     means = np.full((len(status.datasets), len(status.strategies)), np.nan)
     row = {name: place for place, name in enumerate(status.datasets)}
     column = {name: place for place, name in enumerate(status.strategies)}
-    statuses = study.statuses()
     ended, busy = 0, 0.0
-    for name, numbers in study.numbers([name for name in statuses if name in row]):
-        at = [column[strategy] for strategy in statuses[name][0] if strategy in column]
+    for name, strategies, numbers in study.numbers([x for x in study.datasets if x in row]):
+        at = [column[strategy] for strategy in strategies if strategy in column]
         means[row[name], at] = mean_seconds(numbers)[: len(at)]  # a run adds strategies at the end
         began, elapsed = (numbers["usage"][..., USAGE.index(k)] for k in ("started", "elapsed"))
         recent = began + elapsed > now - window

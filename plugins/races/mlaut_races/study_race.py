@@ -129,7 +129,7 @@ class StudyRace:
                 results = Results.from_blocks([block], self._metric, strategies=names)
                 self._losses[place] = cell_losses(results, "failures last")[0]
                 self._scale[place] = np.nan_to_num(results.noise_scale)[0]
-                ((_, numbers),) = self.study.numbers([dataset])
+                ((_, _, numbers),) = self.study.numbers([dataset])
                 rows = [block.strategies.index(name) for name in names]
                 self._seconds[place] = _elapsed(numbers)[rows]
         self._n_read = max(n, self._n_read)
@@ -186,9 +186,8 @@ class StudyRace:
         costs = pd.DataFrame(0.0, pd.Index(names, name="strategy"), _COST)
         stored = set(self.study.datasets)
         known = [dataset for dataset in self.draw.order if dataset in stored]
-        statuses = self.study.statuses(known)
-        for dataset, numbers in self.study.numbers(known):
-            in_study, status = statuses[dataset]
+        for _, in_study, numbers in self.study.numbers(known):
+            status = numbers["status"]
             out, still = status == Status.RACED_OUT, status == Status.MISSING
             counts = [~(out | still), out, still]
             cells = [of_kind.sum(axis=(1, 2)) for of_kind in counts]
