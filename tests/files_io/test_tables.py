@@ -129,6 +129,8 @@ def test_arrays_and_sparse_rows_of_files(tmp_path):
         ("a.ts", TS + "1,2:1:a\n1:1:b\n", "the channels of a series differ in length; pad or"),
         ("a.ts", TS + "1:2:a\n1:b\n", "cannot be read as TS .*shorter"),
         ("a.csv", "a,b\n1,2,3\n", "its rows have more values than its header has names"),
+        ("a.csv", "age,age,b\n1,2,3\n", "two columns are called 'age'; rename one of them"),
+        ("a.csv", "age;age;b\n1;2;3\n", "two columns are called 'age'; rename one of them"),
         ("a.csv", "", "cannot be read as CSV .No columns to parse"),
         ("a.arff", "@relation r\n@attribute d date\n@data\n", "An attribute of dates or relations"),
         ("a.arff", "@relation r\n@attribute c {x}\n@data\ny\n", "cannot be read as ARFF"),
@@ -231,3 +233,9 @@ def test_rows_and_labels_of_an_hdf5_file(tmp_path):
     path.write_bytes(b"no HDF5")
     with pytest.raises(DataError, match="cannot be read as H5"):
         tables.read_rows(path)
+
+
+def test_names_of_which_one_has_a_number_behind_are_as_they_stand(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("age,age.1,b\n1,2,3\n")
+    assert list(tables.read_table(path).columns) == ["age", "age.1", "b"]

@@ -13,7 +13,7 @@ from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.comparing import paper, sentences
 from mlaut.analysis.comparing.methods import Methods, methods_of
 from mlaut.analysis.deciding.decision import Decision, decide_study
-from mlaut.analysis.deciding.evidence import Numbers
+from mlaut.analysis.deciding.numbers import Numbers
 from mlaut.analysis.deciding.terms import chosen_now
 from mlaut.analysis.methods.bayes.sign_tests import EQUIVALENT
 from mlaut.analysis.methods.frequentist.ranks import pair_groups

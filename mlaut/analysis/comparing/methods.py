@@ -8,7 +8,7 @@ from importlib.resources import files
 from mlaut.analysis.common.latex import escape
 from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.deciding.decision import Decision
-from mlaut.analysis.deciding.evidence import Numbers
+from mlaut.analysis.deciding.numbers import Numbers
 from mlaut.analysis.deciding.words import unit
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError

@@ -5,7 +5,7 @@ import pandas as pd
 from mlaut.analysis.common.display import number
 from mlaut.analysis.common.latex import escape, table_environment
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
-from mlaut.analysis.deciding.evidence import Numbers
+from mlaut.analysis.deciding.numbers import Numbers
 
 
 def paper_table(stats: Numbers, caption: str, label: str) -> str:

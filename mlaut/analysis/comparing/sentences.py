@@ -8,7 +8,7 @@ import pandas as pd
 from mlaut.analysis.common.display import number, p_text
 from mlaut.analysis.common.numerics import RELATIVE_NOISE
 from mlaut.analysis.common.tests import TESTS
-from mlaut.analysis.deciding.evidence import Numbers
+from mlaut.analysis.deciding.numbers import Numbers
 from mlaut.analysis.deciding.verdicts import copies_in
 from mlaut.analysis.deciding.words import be, listed
 from mlaut.helpers.markup import counted

@@ -14,8 +14,9 @@ from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.deciding import certainty, words
 from mlaut.analysis.deciding import verdicts as verdict
-from mlaut.analysis.deciding.evidence import Case, Evidence, Numbers
+from mlaut.analysis.deciding.evidence import Case, Evidence
 from mlaut.analysis.deciding.margins import by_source, gaps, margins
+from mlaut.analysis.deciding.numbers import Numbers
 from mlaut.analysis.deciding.outlook import outlook
 from mlaut.analysis.deciding.reasons import headline_reasons, reasons
 from mlaut.analysis.deciding.relatives import related_hint, with_relatives

@@ -146,7 +146,19 @@ def _read_csv(path: Path, missing: Sequence[str], separator: str = ",") -> pd.Da
             "its rows have more values than its header has names; name every column, or in R "
             "leave out the row names: write.table(..., row.names = FALSE)"
         ) from error
+    _check_names(path, separator, frame)
     return frame.apply(_without_decimal_commas) if semicolons else frame
+
+
+def _check_names(path: Path, separator: str, frame: pd.DataFrame) -> None:
+    """Raise an error where a header has a name twice: pandas calls the second ``age.1``."""
+    parts = [x.rpartition(".") for x in frame.columns.astype(str)]
+    if any(end.isdigit() and start in frame for start, _, end in parts):
+        options: dict[str, Any] = {"sep": separator, "encoding": "utf-8", "index_col": False}
+        line = pd.read_csv(path, nrows=1, header=None, dtype=str, na_filter=False, **options)
+        names = line.iloc[0].tolist()
+        if twice := [x for i, x in enumerate(names) if x and x in names[:i]]:
+            raise ValueError(f"two columns are called {twice[0]!r}; rename one of them")
 
 
 def _is_of_texts(column: pd.Series) -> bool:
