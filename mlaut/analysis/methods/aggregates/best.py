@@ -132,9 +132,9 @@ def probability_of_best(
     >>> probability_of_best(results, top=2).frame.round(2)
               P(best)  P(top 2)  expected rank  low  high
     strategy
-    A             0.9       1.0            1.1  1.0   2.0
-    B             0.1       1.0            1.9  1.0   2.0
-    C             0.0       0.0            3.0  3.0   3.0
+    A            0.82       1.0           1.18  1.0   2.0
+    B            0.18       1.0           1.82  1.0   2.0
+    C            0.00       0.0           3.00  3.0   3.0
     """
     check_sources(results)
     results = results.in_order
