@@ -399,6 +399,14 @@ def test_an_array_that_is_stored_and_larger_than_the_memory_is_told(study, monke
         study.block("iris")
 
 
+def test_arrays_that_together_are_larger_than_the_memory_are_told(tmp_path, monkeypatch):
+    monkeypatch.setattr("mlaut.files_io.safe_files.untrusted.MEMORY", 119)
+    with h5py.File(tmp_path / "t.h5", "w") as file:
+        file["one"], file["two"] = np.ones(8), np.ones(8)
+        with pytest.raises(StoreError, match="needs 128 bytes, more than half of the memory"):
+            check_together(file)
+
+
 def test_a_second_name_of_an_array_is_not_refused(tmp_path):
     path = tmp_path / "other.h5"
     with h5py.File(path, "w") as file:

@@ -19,7 +19,6 @@ from mlaut.files_io.safe_files.plain_files import DEFLATED, MEMORY
 from mlaut.files_io.safe_files.system_errors import damage_told
 
 _SMALL = 2**20  # bytes that a file may declare without storing them: HDF5 fills them in
-_MOST_TYPES = 1000
 _checked: dict[Path, tuple[int, int, int]] = {}
 
 
@@ -116,17 +115,14 @@ def type_of(dtype: np.dtype) -> h5py.h5t.TypeID | None:
     return _of_texts(*about) if about and about.length else None
 
 
-_dtypes: dict[bytes, np.dtype] = {}
-
-
 def dtype_of(kind: h5py.h5t.TypeID) -> np.dtype:
     """Return the dtype of a type of HDF5: h5py takes ten times as long for one that is known."""
-    code = kind.encode()
-    if code not in _dtypes:
-        if len(_dtypes) > _MOST_TYPES:
-            _dtypes.clear()
-        _dtypes[code] = kind.dtype
-    return _dtypes[code]
+    return _dtype_of(kind.encode())
+
+
+@lru_cache(maxsize=1000)
+def _dtype_of(code: bytes) -> np.dtype:
+    return h5py.h5t.decode(code).dtype
 
 
 def stored_array(identity: Any, plain: bool = False, largest: int | None = None) -> StoredArray:
