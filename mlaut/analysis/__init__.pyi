@@ -13,7 +13,7 @@ from mlaut.analysis.deciding.decision import Decision as Decision
 from mlaut.analysis.estimates.intervals import dataset_estimates as dataset_estimates
 from mlaut.analysis.estimates.intervals import mean_estimates as mean_estimates
 from mlaut.analysis.importers.any_table import read_results as read_results
-from mlaut.analysis.importers.grids.sheet import QuestionError as QuestionError
+from mlaut.analysis.importers.asked import QuestionError as QuestionError
 from mlaut.analysis.importers.published import Benchmark as Benchmark
 from mlaut.analysis.importers.published import PUBLISHED as PUBLISHED
 from mlaut.analysis.importers.published import published as published

@@ -230,7 +230,7 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
     mlaut report gift-eval/results --contaminated 'drop strategies'
     """
     from mlaut.analysis import QuestionError
-    from mlaut.analysis.importers.grids.sheet import commands_with
+    from mlaut.analysis.importers.asked import commands_with
     from mlaut.report import make_report, write_report
     from mlaut.report.questions import QUESTIONS, question_content
     from mlaut.report.writing import FORMATS, methods_of_report, report_content

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from mlaut.analysis import MLautScore, Results, read_results
+from mlaut.analysis import MLautScore, Results
 from mlaut.analysis import metric as find_metric
 from mlaut.analysis.results.given import results_of
 from mlaut.analysis.results.study_results import open_study
@@ -152,6 +152,8 @@ def _scored(
         own = (greater_is_better, clusters)
         return [never_run(results_of(source, name, *own)) for name in metrics or [""]]
     if is_frame or (isinstance(source, str | os.PathLike) and kind_of(source) is Kind.RESULTS):
+        from mlaut.analysis import read_results  # imports all readers, a fifth of a small report
+
         options = {"greater_is_better": greater_is_better, **how}
         options["clusters"] = clusters if isinstance(clusters, str) else ""
         read = [read_results(source, name, **options) for name in metrics or [None]]

@@ -48,3 +48,14 @@ def test_a_run_imports_no_models_that_it_does_not_need():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"
+
+
+def test_a_report_of_a_study_imports_no_readers_of_tables():
+    code = (
+        "import sys, mlaut.analysis, mlaut.report, mlaut.report.questions\n"
+        "import mlaut.analysis.importers.asked\n"
+        "mlaut.report.make_report, mlaut.analysis.QuestionError\n"
+        "print([x for x in sys.modules if 'importers.grids' in x or 'scipy.sparse' in x])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from mlaut.analysis import QuestionError, read_results
-from mlaut.analysis.importers.grids.sheet import commands_with
+from mlaut.analysis.importers.asked import commands_with
 from mlaut.cli import main
 from mlaut.errors import AnalysisError
 from mlaut.report import make_report

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.importers import automlbenchmark, tabarena
+from mlaut.analysis.importers.asked import PLACES, ROLES, Asked, QuestionError
 from mlaut.analysis.importers.asking import asking, both_ways, followed
 from mlaut.analysis.importers.by_plugin import (
     boards_named,
@@ -26,7 +27,7 @@ from mlaut.analysis.importers.grids.forms.grid import Grid, grid_of_frame
 from mlaut.analysis.importers.grids.forms.nested import grid_of_object
 from mlaut.analysis.importers.grids.names import role_of
 from mlaut.analysis.importers.grids.readings import read_grid
-from mlaut.analysis.importers.grids.sheet import PLACES, ROLES, Asked, QuestionError, Reading
+from mlaut.analysis.importers.grids.sheet import Reading
 from mlaut.analysis.importers.reading import in_one_line
 from mlaut.analysis.importers.several_tables import one_of
 from mlaut.analysis.results.results import Results

@@ -4,10 +4,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from mlaut.analysis.importers.asked import Asked, QuestionError
 from mlaut.analysis.importers.grids.building import results_of_reading
 from mlaut.analysis.importers.grids.forms.grid import Grid
 from mlaut.analysis.importers.grids.readings import answers_to, read_grid
-from mlaut.analysis.importers.grids.sheet import Asked, QuestionError, Reading, Sheet
+from mlaut.analysis.importers.grids.sheet import Reading, Sheet
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError, DirectionError, MlautError
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
 
-from mlaut.analysis.importers.grids.sheet import QuestionError
+from mlaut.analysis.importers.asked import QuestionError
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError, DataError
 from mlaut.helpers.former_names import without_plugin

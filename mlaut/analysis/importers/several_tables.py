@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mlaut.analysis.importers.asked import Asked, QuestionError
 from mlaut.analysis.importers.asking import ANSWERS, asking
 from mlaut.analysis.importers.grids.cells import WORDS, plain
 from mlaut.analysis.importers.grids.columns import measure_in
@@ -37,7 +38,7 @@ from mlaut.analysis.importers.grids.several import (
     tells_strategies,
     without_shared,
 )
-from mlaut.analysis.importers.grids.sheet import Asked, QuestionError, Reading, Sheet
+from mlaut.analysis.importers.grids.sheet import Reading, Sheet
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, some_of
 from mlaut.helpers.markup import counted

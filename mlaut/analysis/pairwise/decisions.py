@@ -254,6 +254,11 @@ def _weakest(p: np.ndarray, loop: tuple[int, ...]) -> float:
 
 def _long_loops(edge: np.ndarray, known: set[int]) -> list[tuple[int, ...]]:
     """Return a shortest cycle of each strongly connected group that has no cycle of three."""
+    left = edge
+    while len(left) and not (kept := left.any(axis=0) & left.any(axis=1)).all():
+        left = left[np.ix_(kept, kept)]  # what nothing leads to, or from, is in no cycle
+    if not len(left):
+        return []
     from scipy.sparse.csgraph import connected_components
 
     count, group = connected_components(edge, directed=True, connection="strong")

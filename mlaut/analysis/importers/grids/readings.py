@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mlaut.analysis.importers.asked import Asked, QuestionError
 from mlaut.analysis.importers.grids.cells import WORDS, plain
 from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.forms.framing import is_score
@@ -24,15 +25,7 @@ from mlaut.analysis.importers.grids.names import (
     without_unit,
     word_of,
 )
-from mlaut.analysis.importers.grids.sheet import (
-    Asked,
-    QuestionError,
-    Reading,
-    Sheet,
-    Way,
-    likes,
-    quoted,
-)
+from mlaut.analysis.importers.grids.sheet import Reading, Sheet, Way, likes, quoted
 from mlaut.analysis.importers.grids.single import of_one_dataset, turned
 from mlaut.analysis.importers.grids.two_in_one import (
     NO_METRIC,

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from mlaut.analysis.importers.asked import Asked
 from mlaut.analysis.importers.grids.cells import WORDS
 from mlaut.analysis.importers.grids.columns import average_columns, measure_in
 from mlaut.analysis.importers.grids.forms.grid import Grid
@@ -21,7 +22,7 @@ from mlaut.analysis.importers.grids.names import (
     without_unit,
     word_of,
 )
-from mlaut.analysis.importers.grids.sheet import Asked, Sheet, likes, quoted
+from mlaut.analysis.importers.grids.sheet import Sheet, likes, quoted
 from mlaut.analysis.results.tables import usual_metric
 from mlaut.analysis.scores.metric_names import direction
 from mlaut.analysis.scores.usual_names import usual_name

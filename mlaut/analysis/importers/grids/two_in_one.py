@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from mlaut.analysis.importers.asked import Asked
 from mlaut.analysis.importers.grids.cells import WORDS, Column, columns_of, is_number, plain
 from mlaut.analysis.importers.grids.columns import measure_in, near_middle
 from mlaut.analysis.importers.grids.forms.grid import Grid
 from mlaut.analysis.importers.grids.names import is_summary, role_of, same_metric, word_of
-from mlaut.analysis.importers.grids.sheet import Asked, Sheet
+from mlaut.analysis.importers.grids.sheet import Sheet
 from mlaut.analysis.scores.usual_names import usual_name
 
 _MORE = re.compile(r"[+↳⤷→]|w/|with ")  # begins what is added to the row above

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Sequence
 
+from mlaut.analysis.importers.asked import Asked
 from mlaut.analysis.importers.grids.forms.grid import Grid
 from mlaut.analysis.importers.grids.names import is_summary, role_of, same_metric, without_unit
-from mlaut.analysis.importers.grids.sheet import Asked, Sheet
+from mlaut.analysis.importers.grids.sheet import Sheet
 from mlaut.analysis.scores.usual_names import part_of, usual_name
 
 _WORDS = "fold|split|run|seed|rep|repeat|repetition|trial"
