@@ -10,12 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from mlaut.errors import AnalysisError
 
 if TYPE_CHECKING:
-    from mlaut.analysis.importers.grids.sheet import Sheet
     from mlaut.analysis.results.results import Results
 
 ROLES = ("dataset", "strategy", "score", "repeat", "fold", "source", "last", "unused")
@@ -99,6 +98,15 @@ class Asked:
         return shlex.join(["mlaut", "report", self.where, *options, *again])
 
 
+class Table(Protocol):
+    """A table that a question is about: what a user said of it, and what it was taken for."""
+
+    asked: Asked
+
+    def taken_for(self) -> dict[str, str]:
+        """Return what each column is taken for, with examples of its cells."""
+
+
 class QuestionError(AnalysisError):
     """Error that asks how to read a table, with the words of a user that would answer.
 
@@ -111,7 +119,7 @@ class QuestionError(AnalysisError):
     readings : mapping of str to Results
         What each answer reads, by its command (of a table in memory, the call); empty where not
         all answers have been tried.
-    sheet : Sheet or None
+    sheet : Table or None
         The table.
     """
 
@@ -120,7 +128,7 @@ class QuestionError(AnalysisError):
         text: str,
         ways: Sequence[Asked] = (),
         readings: Mapping[str, Results] | None = None,
-        sheet: Sheet | None = None,
+        sheet: Table | None = None,
     ) -> None:
         commands = [way.command() for way in ways]
         shown = "; or ".join(x for x in commands if max(map(len, x.split())) < _LONGEST)
