@@ -82,7 +82,7 @@ CALLS = [
     "report study.h5 --methods",
     "report study.h5 -o report.md",
     "verify study.h5 --metric accuracy -j 1",
-    "verify nothing.h5",
+    "verify damaged.h5",
     "list strategies SVC",
     "list strategies Cluster",
     "list metrics",
@@ -96,7 +96,7 @@ CALLS = [
     "study rename study.h5 --dataset iris flowers",
     "study remove study.h5 --dataset flowers",
 ]
-CODES = {CALLS[2]: 9, "status nothing.h5 --alive": 1, "verify nothing.h5": 1}
+CODES = {CALLS[2]: 9, "status nothing.h5 --alive": 1, "verify damaged.h5": 1}
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +107,7 @@ def told(tmp_path_factory):
         patch.chdir(folder)
         Path("study.toml").write_text(STUDY)
         Path("mine.py").write_text(MINE)
+        Path("damaged.h5").write_bytes(b"no database")
         results = {}
         for call in CALLS:
             words = call.split()
