@@ -142,10 +142,8 @@ def _parts_of(studies: Sequence[Path]) -> tuple[dict[Path, str], str]:
     about, tasks = str(output), dict[Path, str]()
     try:
         tasks = queued_tasks(output)
-    except (
-        StudyError,
-        OptionalPackageError,
-    ) as error:  # the files say what is done, whether or not the queue answers
+    except (StudyError, OptionalPackageError) as error:
+        # the files say what is done, whether or not the queue answers
         about += f" (jobs are not shown: {error})"
     return {path: tasks.get(path, "") for path in open_shards(output, tasks)}, about
 

@@ -110,8 +110,6 @@ from mlaut.report.screen import Screen as Screen
 from mlaut.report.screen import screen_table as screen_table
 from mlaut.analysis.deciding.margins import margins as margins
 from mlaut.analysis.deciding.margins import own_scores as own_scores
-from mlaut.analysis.deciding.relatives import related_hint as related_hint
-from mlaut.analysis.deciding.relatives import with_relatives as with_relatives
 from mlaut.analysis.deciding.verdict_table import Step as Step
 from mlaut.analysis.deciding.verdict_table import VerdictTable as VerdictTable
 from mlaut.analysis.deciding.verdicts import BASELINE as BASELINE
@@ -122,6 +120,8 @@ from mlaut.analysis.deciding.verdicts import is_baseline as is_baseline
 from mlaut.analysis.deciding.words import NOW as NOW
 from mlaut.analysis.deciding.words import listed as listed
 from mlaut.analysis.deciding.words import where as where
+from mlaut.analysis.deciding.certainty import with_relatives as with_relatives
+from mlaut.analysis.sources.relatives import related_hint as related_hint
 
 # studies, their datasets and their runs
 from mlaut.files_io.outcomes.study_records import extends as extends

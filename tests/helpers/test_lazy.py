@@ -39,23 +39,23 @@ def test_only_classes_whose_modules_are_imported_are_looked_at():
     assert imported("no_such_package.Class") == ()
 
 
-def test_a_run_imports_no_models_that_it_does_not_need():
-    code = (
-        "import sys, mlaut.experiments.runs.orchestrator, mlaut.experiments.cells.fold_models\n"
-        "import mlaut.estimators.catalogue.strategies\n"
-        "rooms = ('ensemble', 'impute', 'linear_model', 'neighbors', 'semi_supervised', 'svm')\n"
-        "print([x for x in rooms if f'sklearn.{x}' in sys.modules])"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout == "[]\n"
+MODELS = (
+    "import sys, mlaut.experiments.runs.orchestrator, mlaut.experiments.cells.fold_models\n"
+    "import mlaut.estimators.catalogue.strategies\n"
+    "rooms = ('ensemble', 'impute', 'linear_model', 'neighbors', 'semi_supervised', 'svm')\n"
+    "print([x for x in rooms if f'sklearn.{x}' in sys.modules])"
+)
+READERS = (
+    "import sys, mlaut.analysis, mlaut.report, mlaut.report.questions\n"
+    "import mlaut.analysis.importers.asked\n"
+    "mlaut.report.make_report, mlaut.analysis.QuestionError\n"
+    "print([x for x in sys.modules if 'importers.grids' in x or 'scipy.sparse' in x])"
+)
 
 
-def test_a_report_of_a_study_imports_no_readers_of_tables():
-    code = (
-        "import sys, mlaut.analysis, mlaut.report, mlaut.report.questions\n"
-        "import mlaut.analysis.importers.asked\n"
-        "mlaut.report.make_report, mlaut.analysis.QuestionError\n"
-        "print([x for x in sys.modules if 'importers.grids' in x or 'scipy.sparse' in x])"
-    )
+@pytest.mark.parametrize(
+    "code", [MODELS, READERS], ids=["models, of a run", "readers of tables, of a report"]
+)
+def test_nothing_is_imported_that_is_not_needed(code):
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"

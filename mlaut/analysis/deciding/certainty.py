@@ -1,10 +1,12 @@
 """Certainty of a decision: its plan, other analyses, and what to do next."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from mlaut.analysis.deciding.verdict_table import MARK, RELATED, Check, Step, VerdictTable
-from mlaut.analysis.deciding.verdicts import FAILS, LIKELY, OPEN, UNDECIDED
+from mlaut.analysis.deciding.verdicts import DOUBTED, FAILS, LIKELY, OPEN, UNDECIDED
 from mlaut.analysis.deciding.words import MOST_NAMED, be, listed, some, unit
+from mlaut.analysis.sources.relatives import FEW
 
 NEXT = "What next?"
 _MOST_STEPS = 3
@@ -200,3 +202,22 @@ def differs(check: Check, table: VerdictTable, most: int = MOST_NAMED) -> str:
     )
     texts = [f"{listed(names, most)} {be(names)} {verb}" for names, verb in parts if names]
     return ", and ".join(texts) or "the same"
+
+
+def with_relatives(hint: str, table: VerdictTable | None = None) -> str:
+    """Return a hint on related names, with what follows for a decision if related ones are one.
+
+    Strategies whose verdicts say already that other tests doubt them are left out of it.
+    """
+    if not hint:
+        return ""
+    check = next((x for x in table.checks if x.how == RELATED), None) if table else None
+    if hint.endswith(FEW):
+        return f"{hint}."
+    if not (table and check):
+        return f"{hint}. If they are, the evidence is weaker."
+    doubted = [name for word in DOUBTED for name in table.named(word)]
+    firm = replace(check, also=tuple(name for name in check.also if name not in doubted))
+    if (found := differs(firm, table, _NAMED)) == "the same":
+        return f"{hint}; if related ones count as one, the choice is the same."
+    return f"{hint}. If related ones count as one dataset, {found}."

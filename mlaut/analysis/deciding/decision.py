@@ -19,7 +19,6 @@ from mlaut.analysis.deciding.margins import by_source, gaps, margins
 from mlaut.analysis.deciding.numbers import Numbers
 from mlaut.analysis.deciding.outlook import outlook
 from mlaut.analysis.deciding.reasons import headline_reasons, reasons
-from mlaut.analysis.deciding.relatives import related_hint, with_relatives
 from mlaut.analysis.deciding.terms import Chosen, chosen_now, fewest_datasets
 from mlaut.analysis.deciding.verdict_table import Check, Step, VerdictTable, Way
 from mlaut.analysis.methods.aggregates.best import probability_of_best
@@ -28,6 +27,7 @@ from mlaut.analysis.results.missing import COUNTED_LAST, with_means
 from mlaut.analysis.results.results import Results
 from mlaut.analysis.results.study_results import mean_seconds
 from mlaut.analysis.sources.cost import cost_bounds
+from mlaut.analysis.sources.relatives import related_hint
 from mlaut.analysis.sources.smallest import smallest_flip
 from mlaut.records import NOT_RUN
 
@@ -74,7 +74,7 @@ class Decision(VerdictTable, Shown):
         texts = [self.doubt * bool(self.leader), certainty.shaky(self)]
         texts += [words.order(self), certainty.missing(self)]
         texts += map(changed.format, self.chosen.changes)
-        texts += [self.hint, with_relatives(self.related, self)]
+        texts += [self.hint, certainty.with_relatives(self.related, self)]
         texts += [re.sub("^no ", "No ", x) for x in gaps]  # others begin with names, or a number
         return tuple(f"{x.removesuffix('.')}." for x in texts if x)
 

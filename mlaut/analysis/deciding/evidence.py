@@ -9,7 +9,6 @@ import pandas as pd
 from mlaut.analysis.common.result_types import Pairwise
 from mlaut.analysis.common.tests import TESTS
 from mlaut.analysis.deciding.numbers import Numbers
-from mlaut.analysis.deciding.relatives import related_names
 from mlaut.analysis.deciding.terms import Chosen, control_of, default_test
 from mlaut.analysis.deciding.verdict_table import RELATED, Way
 from mlaut.analysis.deciding.verdicts import shown_better, worse_by
@@ -17,6 +16,7 @@ from mlaut.analysis.methods.aggregates.best import RankProbabilities, probabilit
 from mlaut.analysis.methods.frequentist import ranks
 from mlaut.analysis.pairwise.pairs import paired_losses
 from mlaut.analysis.results.results import Results
+from mlaut.analysis.sources.relatives import related_names
 from mlaut.errors import AnalysisError
 
 _CHANCE = 0.1  # probability to be the best, above which no joint test rules a strategy out

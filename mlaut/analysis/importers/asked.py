@@ -98,7 +98,7 @@ class Asked:
         return shlex.join(["mlaut", "report", self.where, *options, *again])
 
 
-class Table(Protocol):
+class Questioned(Protocol):
     """A table that a question is about: what a user said of it, and what it was taken for."""
 
     asked: Asked
@@ -119,7 +119,7 @@ class QuestionError(AnalysisError):
     readings : mapping of str to Results
         What each answer reads, by its command (of a table in memory, the call); empty where not
         all answers have been tried.
-    sheet : Table or None
+    sheet : Questioned or None
         The table.
     """
 
@@ -128,7 +128,7 @@ class QuestionError(AnalysisError):
         text: str,
         ways: Sequence[Asked] = (),
         readings: Mapping[str, Results] | None = None,
-        sheet: Table | None = None,
+        sheet: Questioned | None = None,
     ) -> None:
         commands = [way.command() for way in ways]
         shown = "; or ".join(x for x in commands if max(map(len, x.split())) < _LONGEST)

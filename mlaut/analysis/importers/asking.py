@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mlaut.analysis.importers.asked import Asked, QuestionError, Table
+from mlaut.analysis.importers.asked import Asked, Questioned, QuestionError
 from mlaut.analysis.importers.grids.building import results_of_reading
 from mlaut.analysis.importers.grids.forms.grid import Grid
 from mlaut.analysis.importers.grids.readings import answers_to, read_grid
@@ -30,7 +30,7 @@ def followed(grid: Grid, question: QuestionError) -> QuestionError:
 def asking(
     text: str,
     answers: Sequence[tuple[Asked, Reading]],
-    sheet: Table | None = None,
+    sheet: Questioned | None = None,
     most: int | None = None,
 ) -> QuestionError:
     """Return a question with its answers, and the results of each unless some have none yet.

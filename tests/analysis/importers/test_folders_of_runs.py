@@ -8,7 +8,7 @@ from mlaut.analysis.importers.any_table import read_results
 
 
 def report(score, part="regression"):
-    """What one run writes: settings, and metrics of each part of the data."""
+    """Return what one run writes: settings, and metrics of each part of the data."""
     metrics = {"train": {"score": 0.99, "rmse": 0.1}, "test": {"score": score, "rmse": 0.4}}
     if part == "classification":
         each = {"precision": 0.5, "recall": 0.5, "f1-score": 0.5, "support": 9}
@@ -38,7 +38,7 @@ def test_folders_name_strategies_datasets_and_runs_and_the_test_score_counts(run
     assert set(results.datasets) == {"adult", "california", "churn"}
     assert results.scores.loc["adult", "knn"] == pytest.approx(0.6)  # of the test
     assert "`test.score`" in results.how_read
-    assert "`config`" in results.how_read  # is not used, and told
+    assert "`config`, numbers of each class" in results.how_read  # are not used, and told
     assert "repeats (`run`)" in results.how_read
 
 
@@ -89,4 +89,4 @@ def test_the_result_over_all_counts_where_those_of_parts_stand_beside_it(tmp_pat
     path.write_text(json.dumps(content))
     results = read_results(path, "f1")
     assert results.scores.loc["iris", "svm"] == pytest.approx(0.3)
-    assert "`per_type`" in results.how_read  # is not used, and told
+    assert "`per_type`, `num_examples`" in results.how_read  # are not used, and told

@@ -16,7 +16,7 @@ from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError
 
 _AVERAGES = {"macro avg": "f1_macro", "weighted avg": "f1_weighted", "micro avg": "f1_micro"}
-_OF_CLASSES = ("numbers of each class",)
+OF_CLASSES = ("numbers of each class",)
 _STATISTICS = {"values", "scores", "runs", "all", "n", *MEANS, *WORDS["spreads"], "median"}
 RUNS = ("repeat", "fold")
 _WHOLE = re.compile("overall|total|aggregated?|all", re.I)
@@ -34,7 +34,7 @@ def grid_of_object(content: Any) -> Grid:
         return grid_of_frame(table)
     content = _over_parts(content, parts := dict[str, None]())
     content = _over_statistics(content, runs := list[Any]())
-    content, note = over_classes(content, found := list[Any]()), _OF_CLASSES[: len(found)]
+    content, note = over_classes(content, found := list[Any]()), OF_CLASSES[: len(found)]
     content = _over_folds(content, tested := dict[str, None]())
     place = "fold" if tested else "repeat"
     note = (*note, *(f"`{x}`" for x in (*parts, *tested)))
@@ -159,7 +159,7 @@ def _over_parts(content: Any, left: dict[str, None]) -> Any:
     whole = [x for x, y in content.items() if _WHOLE.fullmatch(str(x)) and isinstance(y, dict)]
     parts = [x for x, y in content.items() if _PARTS.match(str(x)) and isinstance(y, dict)]
     if len(whole) == 1 and parts:
-        left |= dict.fromkeys(map(str, parts))
+        left |= dict.fromkeys(str(x) for x in content if x != whole[0])
         return content[whole[0]]
     gone = [x for x, y in content.items() if _HISTORY.search(str(x)) and isinstance(y, dict | list)]
     if 0 < len(gone) < len(content):

@@ -5,13 +5,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.forms.grid import FILE, ROW, Grid, is_form, text_of
 from mlaut.analysis.importers.grids.forms.headless import NUMBERED, with_names
-from mlaut.analysis.importers.grids.forms.nested import RUNS, over_classes
+from mlaut.analysis.importers.grids.forms.nested import OF_CLASSES, RUNS, over_classes
 from mlaut.analysis.importers.grids.names import PARTS, role_of, shared_start
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, DataError, some_of
@@ -125,17 +126,17 @@ def _of_run(path: Path) -> list[Grid]:
         return []
     if any(isinstance(y, list) and role_of(x) == "score" for x, y in content.items()):
         return []  # of many scores
-    parts = [x for x, y in content.items() if type(y) is dict and x.lower() in _MEASURED]
-    lists = tuple(f"`{x}` (a list)" for x, y in content.items() if isinstance(y, list))
+    left = [f"`{x}` (a list)" for x, y in content.items() if isinstance(y, list)]
     kept = {x: y for x, y in content.items() if not isinstance(y, list)}
+    inner = [x for x, y in kept.items() if type(y) is dict]
+    parts = [x for x in inner if x.lower() in _MEASURED]
     if len(parts) == 1:  # beside settings
-        lists = (*lists, *(f"`{x}`" for x, y in kept.items() if type(y) is dict and x not in parts))
-        kept = {x: y for x, y in kept.items() if type(y) is not dict} | over_classes(
-            content[parts[0]], []
-        )
+        measured = over_classes(kept[parts[0]], found := list[Any]())
+        left += [*(f"`{x}`" for x in inner if x not in parts), *OF_CLASSES[: len(found)]]
+        kept = {x: y for x, y in kept.items() if x not in inner} | measured
     table = pd.json_normalize(kept)
     scored = [x for x in map(str, table) if measure_in(x) or usual_name(x)]
-    return [Grid("", table, left=lists)] * bool(
+    return [Grid("", table, left=tuple(left))] * bool(
         scored and max(x.count(".") for x in map(str, table)) < 2
     )
 

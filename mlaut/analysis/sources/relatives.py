@@ -2,19 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-
-from mlaut.analysis.deciding.certainty import differs
-from mlaut.analysis.deciding.verdict_table import RELATED, VerdictTable
-from mlaut.analysis.deciding.verdicts import DOUBTED
 
 _MARKED = re.compile(r"([^/]+)/|(.*?[^\W\d]{2}.*?)[\s_.:-]")  # solar/H, heart-va
 _NUMBERED = re.compile(r"(.*[^\W\d]{2})\d+$|(.*[a-z])[A-Z]$")  # ecg1, CricketX
 _PLAIN = {"data", "dataset", "ds", "fold", "id", "no", "nr", "openml", "problem", "set", "table"}
 _PLAIN |= {"task", "test", "uci", "pmlb", "statlog"}  # collections and numbers, and no source
 _SHARE = 0.1  # of the datasets: fewer relatives hardly matter
-_FEW = "too few to be sure"
-_SHOWN, _TOLD = 3, 3  # names in a hint, and strategies in what follows
+FEW = "too few to be sure"  # ends a hint
+_SHOWN = 3  # names in a hint
 
 
 def related_names(names: Sequence[str]) -> Mapping[str, str]:
@@ -69,23 +64,4 @@ def related_hint(names: Sequence[str], least: int = 0) -> str:
     shown = ", ".join(map(repr, some[:_SHOWN])) + ", ..." * (len(some) > _SHOWN)
     hint = f"{len(members)} of {len(names)} datasets may be related, by their names ({shown})"
     n = len({*sources.values()})
-    return hint + f"; if related ones count as one, there are {n}, {_FEW}" * (n < least)
-
-
-def with_relatives(hint: str, table: VerdictTable | None = None) -> str:
-    """Return a hint on related names, with what follows for a decision if related ones are one.
-
-    Strategies whose verdicts say already that other tests doubt them are left out of it.
-    """
-    if not hint:
-        return ""
-    check = next((x for x in table.checks if x.how == RELATED), None) if table else None
-    if hint.endswith(_FEW):
-        return f"{hint}."
-    if not (table and check):
-        return f"{hint}. If they are, the evidence is weaker."
-    doubted = [name for word in DOUBTED for name in table.named(word)]
-    firm = replace(check, also=tuple(name for name in check.also if name not in doubted))
-    if (found := differs(firm, table, _TOLD)) == "the same":
-        return f"{hint}; if related ones count as one, the choice is the same."
-    return f"{hint}. If related ones count as one dataset, {found}."
+    return hint + f"; if related ones count as one, there are {n}, {FEW}" * (n < least)
