@@ -7,7 +7,7 @@ from pathlib import Path
 from mlaut.data.sources.references import parse_reference
 from mlaut.data.tables.collections import collection_entries
 from mlaut.data.tables.folders import folder_tables, name_of_file
-from mlaut.errors import MlautError, StudyError, nearest
+from mlaut.errors import MlautError, StoreError, StudyError, nearest
 from mlaut.experiments.study_files.choices import files_of, references_of
 from mlaut.experiments.study_files.study_file import StudyFile, read_study_file
 from mlaut.files_io import FilesIO, StudyStore
@@ -61,6 +61,8 @@ def restructure(place: Path, datasets: Changes, strategies: Changes) -> list[str
     ------
     StudyError
         A name is unknown, several datasets have it, or the new name is taken; nothing is changed.
+    StoreError
+        There is no such file.
     """
     paths, file = (place, place), None
     if kind_of(place) is Kind.STUDY_FILE:
@@ -74,6 +76,8 @@ def restructure(place: Path, datasets: Changes, strategies: Changes) -> list[str
     own = place.with_name(f"{place.stem}.datasets.h5")
     if not file and own.exists() and any(datasets.values()):
         paths = place, own
+    if not any(path.exists() for path in paths):
+        raise StoreError(f"{place}: no such file; check the path")
     for name in (*datasets.values(), *strategies.values()):
         if name is not None:
             check_name(name)
@@ -83,7 +87,7 @@ def restructure(place: Path, datasets: Changes, strategies: Changes) -> list[str
                 pass
     study = StudyStore(paths[0])
     in_study = {n: e.path for n, e in study.load_splits().items()} if study.exists else {}
-    io = FilesIO(paths[1], "a") if paths[1].exists() or not paths[0].exists() else None
+    io = FilesIO(paths[1], "a") if paths[1].exists() else None
     stored = [*zip(*io.list_datasets(), strict=True)] if io else []
     places = _places(place, datasets, in_study, stored)
     datasets = {places.get(old, (old, ""))[0]: new for old, new in datasets.items()}

@@ -228,3 +228,10 @@ def test_a_dataset_that_is_renamed_in_the_study_alone_is_not_added_again(study):
     StudyStore(study.path).restructure(datasets={"glass": "glas"})
     assert study.run([_forest()], split="kfold(2)", **OPTIONS).tried.n_cells == 0
     assert StudyStore(study.path).datasets == ("glas", "iris")
+
+
+def test_a_file_that_is_not_there_is_told_and_not_made(tmp_path):
+    for new in ("b", None):
+        with pytest.raises(StoreError, match=r"none\.h5: no such file; check the path"):
+            restructure(tmp_path / "none.h5", {}, {"a": new})
+    assert not list(tmp_path.iterdir())
