@@ -248,7 +248,7 @@ def test_a_table_with_two_columns_of_one_name_is_refused(study, tmp_path):
     table = right_table(study)
     twice = pd.concat([table, table[["prediction"]]], axis=1)
     twice.to_csv(tmp_path / "twice.csv", index=False)
-    with pytest.raises(AnalysisError, match="two columns are called 'prediction'"):
+    with pytest.raises(DataError, match="two columns are called 'prediction'"):
         read_predictions(tmp_path / "twice.csv", study.load_splits())
 
 
