@@ -51,7 +51,8 @@ class MLautScore:
     """Base class of all metrics; a new metric sets some attributes and defines one method.
 
     Define ``points`` for a metric that is an average over test points: then scenario (a) has a
-    standard error. Define ``calculate`` for an aggregate, which scores a whole test set at once.
+    standard error. Define ``calculate`` for an aggregate, which scores a whole test set at once;
+    one of probabilities begins with ``check_probabilities``.
 
     Attributes
     ----------
@@ -148,8 +149,13 @@ class MLautScore:
 
     @property
     def average(self) -> bool:
-        """Return whether the metric is a mean over test points, with a standard error in (a)."""
-        return type(self).points is not MLautScore.points
+        """Return whether the metric is a mean over test points, with a standard error in (a).
+
+        What the most derived class defines counts: ``calculate`` on top of inherited ``points`` is
+        an aggregate.
+        """
+        own = next(c for c in type(self).__mro__ if {"points", "calculate"} & vars(c).keys())
+        return own is not MLautScore and "points" in vars(own)
 
     @property
     def mixed(self) -> bool:

@@ -49,8 +49,7 @@ def direction(name: str) -> bool | None:
             return metric(name).greater_is_better
     word = re.sub(r"[^a-z0-9]", "", name.lower())
     if turned := _TURNED.fullmatch(name):
-        other = direction(turned[1])
-        return None if other is None else not other
+        return None if (other := direction(turned[1])) is None else not other
     if _TIME.fullmatch(name.lower()):
         return False
     if name.startswith("neg_") or word.endswith(LESS):

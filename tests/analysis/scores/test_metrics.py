@@ -14,6 +14,7 @@ from mlaut.analysis.scores import (
     LossMisclassification,
     LossQuantile,
     LossRMSE,
+    LossSquared,
     ScoreAccuracy,
     ScoreAUC,
     ScoreBalancedAccuracy,
@@ -465,3 +466,22 @@ def test_a_description_says_what_the_metric_does():
 def test_the_usual_word_of_a_metric_comes_back(word):
     assert metric(word).name == metric(word.upper()).name == word
     assert (metric("absolute").name, metric("squared").name) == ("mae", "mse")
+
+
+def test_calculate_on_top_of_inherited_points_is_an_aggregate():
+    class Largest(LossSquared):
+        name = "largest"
+
+        def calculate(self, truth, predictions):
+            return float(self.points(truth, predictions).max())
+
+    score, given = Largest(), np.array([[1.0, 2.0], [0.0, 3.0]])
+    assert not score.average
+    scores, losses, _ = score._score_test_set(np.array([0.0, 0.0]), given, ())
+    assert scores.tolist() == losses.tolist() == [4.0, 9.0]  # the means are 2.5 and 4.5
+
+    class Halved(Largest):
+        def points(self, truth, predictions):
+            return np.abs(predictions - truth) / 2
+
+    assert Halved().average
