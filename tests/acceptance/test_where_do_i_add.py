@@ -48,7 +48,7 @@ def test_files_and_names_of_a_row_exist(row, sources):
     files, code = sources
     spans = re.findall(r"`([^`]+)`", row)
     for span in spans:
-        if re.fullmatch(r"[\w/<>]+\.(py|html|js)", span):
+        if re.fullmatch(r"[\w/<>]+\.(py|html|js|toml)", span):
             pattern = "*/" + re.sub(r"<\w+>", "*", span)
             assert any(file.match(pattern) for file in files), span
         elif re.fullmatch(r"@?[\w.]+", span):
