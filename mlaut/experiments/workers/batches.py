@@ -165,10 +165,26 @@ class BatchQueue:
         if ready is None or ready.group.shared != b"" or not self._is_short(ready.group):
             return None
         batch = self._cut(ready, self._seconds)
-        if len(batch.strategy) + sum(rows.nbytes for rows in batch.folds.values()) <= _SMALL:
+        if _bytes_of(batch) <= _SMALL:
             return batch
         self.again(batch)
         return None
+
+    def with_more(self, batch: Batch) -> list[Batch]:
+        """Return a batch that was taken, and the next ones that may be sent in one message with it.
+
+        They are of the same dataset and share its process; their cells are known to be short, and
+        all together last no longer than a batch should.
+        """
+        together, room, seconds = [batch], _SMALL - _bytes_of(batch), self._seconds
+        while batch.shared == b"" and not self._again and (ready := self._ready()) is not None:
+            seconds -= self._seconds_of_cell(together[-1]) * len(together[-1].cells)
+            room -= _bytes_of(ready.group)
+            alike = (ready.group.dataset, ready.group.shared) == (batch.dataset, batch.shared)
+            if not alike or room < 0 or self._seconds_of_cell(ready.group) > seconds:
+                break
+            together.append(self._cut(ready, seconds))
+        return together
 
     def _ready(self) -> OpenGroup | None:
         """Return the group of the next cells; None if there is none now."""
@@ -217,6 +233,11 @@ class BatchQueue:
         """Return the number and the seconds of the cells from which durations are estimated."""
         here = self._seen.get((group.dataset.name, group.name))
         return here or self._seen.get((group.name,), (0, 0.0))
+
+
+def _bytes_of(batch: Batch) -> int:
+    """Return about how many bytes a batch has in a message."""
+    return len(batch.strategy) + sum(rows.nbytes for rows in batch.folds.values())
 
 
 def pickled(strategy: estimators.MlautEstimator) -> bytes:

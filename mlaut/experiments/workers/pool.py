@@ -9,7 +9,7 @@ import selectors
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection
 from multiprocessing.util import Finalize
 from typing import Self
@@ -56,11 +56,11 @@ def run_batches(
     try:
         while True:
             while len(busy) < n_workers and (batch := queue.next()) is not None:
-                busy.add(team.begin(batch, timeout))
+                busy.add(team.begin(queue.with_more(batch), timeout))
             for process in busy.ready():
                 if (batch := queue.next_ahead()) is None:
                     break
-                team.send_ahead(process, batch)
+                team.send_ahead(process, queue.with_more(batch))
             yield finished
             if finished:
                 finished = []
@@ -178,17 +178,19 @@ class Team:
         self._end()
         self._tables.close()
 
-    def begin(self, batch: Batch, timeout: float | None) -> GuardedProcess:
-        """Run a batch in an idle process that serves it, or in a new one; return the process.
+    def begin(self, batches: Sequence[Batch], timeout: float | None) -> GuardedProcess:
+        """Run batches in an idle process that serves them, or in a new one; return the process.
+
+        They are of one dataset, and several share a process (`BatchQueue.with_more`).
 
         Raises
         ------
         MlautError
             The dataset cannot be read, or is not the one that was split.
         """
-        with self._tables.lent(batch) as lent:
-            process = self._serving(batch)
-            process.begin(batch, lent, timeout)
+        with self._tables.lent(batches) as lent:
+            process = self._serving(batches[0])
+            process.begin(batches, lent, timeout)
         return process
 
     def _serving(self, batch: Batch) -> GuardedProcess:
@@ -206,16 +208,16 @@ class Team:
                 process = self._new(batch.served_by)
         return process
 
-    def send_ahead(self, process: GuardedProcess, batch: Batch) -> None:
-        """Send a batch to a busy process, which runs it after its present one.
+    def send_ahead(self, process: GuardedProcess, batches: Sequence[Batch]) -> None:
+        """Send batches, as `begin`, to a busy process, which runs them after its present ones.
 
         Raises
         ------
         MlautError
             As `begin`.
         """
-        with self._tables.lent(batch) as lent:
-            process.send_ahead(batch, lent)
+        with self._tables.lent(batches) as lent:
+            process.send_ahead(batches, lent)
 
     def take_back(self, process: GuardedProcess) -> None:
         """Take back a process that is no longer busy.

@@ -15,6 +15,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from multiprocessing.connection import wait
 from multiprocessing.reduction import send_handle
@@ -154,8 +155,8 @@ class GuardedProcess:
         ends = {end.fileno() for end in (self._results, self._output) if not end.closed}
         return ends if self._process.exitcode == _SERVER_GONE else ends | {self._process.sentinel}
 
-    def begin(self, batch: Batch, lent: Lent, timeout: float | None) -> None:
-        """Send a batch to the idle process, and the memory of its table if it has another."""
+    def begin(self, batches: Sequence[Batch], lent: Lent, timeout: float | None) -> None:
+        """Send batches to the idle process, and the memory of their table if it has another."""
         self.rest, self.stumbled = [], ""
         self._timeout = timeout
         self._read_clock()  # discard times of the batch before
@@ -163,28 +164,31 @@ class GuardedProcess:
         self._n_ended = self._largest = 0
         self._printed = b""
         self._sent = time.monotonic()
-        self._send(batch, lent)
+        self._send(batches, lent)
 
-    def send_ahead(self, batch: Batch, lent: Lent) -> None:
-        """Send a batch, as `begin`, that the process will run after its present one."""
+    def send_ahead(self, batches: Sequence[Batch], lent: Lent) -> None:
+        """Send batches, as `begin`, that the process will run after its present ones."""
         del self._due[: self._n_ended], self._begun[: self._n_ended]
         self._n_ended = 0
-        self._send(batch, lent)
+        self._send(batches, lent)
 
-    def _send(self, batch: Batch, lent: Lent) -> None:
+    def _send(self, batches: Sequence[Batch], lent: Lent) -> None:
+        dataset = batches[0].dataset
+        is_new = dataset != self._table
         self._oom_kills = oom_kills()
         self._last = len(self._due)
-        self._due += [_Due(batch, place, n) for place, n in enumerate(batch.test_sizes)]
+        self._due += [_Due(b, place, n) for b in batches for place, n in enumerate(b.test_sizes)]
         largest = max(due.largest for due in self._due) + 1
         self._largest = max(self._largest, largest)
         try:
             # Without the path of the database, which has all labels.
-            sent = replace(batch, dataset=replace(batch.dataset, database=""))
-            self._link.send((sent, lent.places, lent.kind, batch.dataset != self._table))
+            shown = replace(dataset, database="")
+            sent = [replace(batch, dataset=shown) for batch in batches]
+            self._link.send((sent, lent.places, lent.kind, is_new))
             send_handle(self._link, lent.labels, self.pid)
-            if batch.dataset != self._table:
+            if is_new:
                 send_handle(self._link, lent.table, self.pid)
-            self._table = batch.dataset
+            self._table = dataset
         except OSError:  # the process has ended, or has closed its pipe
             self.end()
 

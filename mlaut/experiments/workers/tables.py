@@ -76,15 +76,15 @@ class Lent(NamedTuple):
         Shared memory of the table, which has no labels.
     labels : int
         Memory of the labels of the training rows, cell by cell, as `TrainingLabels` reads them.
-    places : list of int
-        First byte of the labels of each cell.
+    places : mapping of (int, int) to int
+        First byte of the labels of each pair of repeat and fold.
     kind : str
         Type of these labels: positions of classes, or numbers; in several columns as ``(2,)<f8``.
     """
 
     table: int
     labels: int
-    places: list[int]
+    places: dict[tuple[int, int], int]
     kind: str
 
 
@@ -97,8 +97,8 @@ class SharedTables:
         self._kept: OrderedDict[DatasetRef, tuple[int, np.ndarray]] = OrderedDict()
 
     @contextlib.contextmanager
-    def lent(self, batch: Batch) -> Iterator[Lent]:
-        """Yield what a worker gets for a batch.
+    def lent(self, batches: Sequence[Batch]) -> Iterator[Lent]:
+        """Yield what a worker gets for batches of one dataset.
 
         Raises
         ------
@@ -107,19 +107,21 @@ class SharedTables:
         StudyError
             The memory of the machine does not suffice.
         """
-        table, labels = self._of(batch.dataset)
+        dataset = batches[0].dataset
+        table, labels = self._of(dataset)
         with contextlib.ExitStack() as stack:
             stack.callback(os.close, table)
-            parts = [labels[batch.trains(*cell)] for cell in batch.cells]
+            trains = {cell: batch.trains for batch in batches for cell in batch.cells}
+            parts = [labels[of_batch(*cell)] for cell, of_batch in trains.items()]
             places = np.cumsum([0, *(part.nbytes for part in parts)]).tolist()
-            with _no_memory_in_one_line(batch.dataset):
+            with _no_memory_in_one_line(dataset):
                 memory = _new_memory()
                 stack.callback(os.close, memory)
                 for part, place in zip(parts, places, strict=False):
                     write_all(memory, part.reshape(-1).view(np.uint8).data, place)
             # of several targets, numpy reads the number of columns in the type
             kind = f"{labels.shape[1:]}{labels.dtype.str}".removeprefix("()")
-            yield Lent(table, memory, places, kind)
+            yield Lent(table, memory, dict(zip(trains, places, strict=False)), kind)
 
     def _of(self, ref: DatasetRef) -> tuple[int, np.ndarray]:
         """Return a new descriptor of the memory of a dataset, and its labels as they are sent.
@@ -173,14 +175,14 @@ def _as_sent(table: FoldTable) -> np.ndarray:
 
 @dataclass(frozen=True)
 class TrainingLabels:
-    """Labels of the training rows of each cell of a batch, in a worker.
+    """Labels of the training rows of each cell of some batches, in a worker.
 
     Attributes
     ----------
     memory : int
         Descriptor of the memory that has them (`Lent.labels`).
-    places : mapping of Cell to int
-        First byte of each cell.
+    places : mapping of (int, int) to int
+        First byte of each pair of repeat and fold.
     kind : str
         Type of these labels.
     classes : sequence
@@ -188,14 +190,15 @@ class TrainingLabels:
     """
 
     memory: int
-    places: Mapping[Cell, int]
+    places: Mapping[tuple[int, int], int]
     kind: str
     classes: Sequence[Any]
 
     def of_cell(self, cell: Cell, n_train: int) -> np.ndarray:
         """Return the labels of a cell, which no other cell of the process shares."""
         labels: np.ndarray = np.empty(n_train, self.kind)
-        os.preadv(self.memory, [labels.reshape(-1).view(np.uint8).data], self.places[cell])
+        place = self.places[cell.repeat, cell.fold]
+        os.preadv(self.memory, [labels.reshape(-1).view(np.uint8).data], place)
         if self.classes:
             labels = labels.astype(np.int64) if labels.ndim > 1 else np.array(self.classes)[labels]
         return labels

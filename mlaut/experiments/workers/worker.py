@@ -133,7 +133,7 @@ def serve(
     table: Any = None
     while True:
         try:
-            batch, places, kind, has_table = link.recv()
+            batches, places, kind, has_table = link.recv()
             memory = recv_handle(link)
             if has_table:
                 shared = recv_handle(link)
@@ -144,16 +144,17 @@ def serve(
         except (EOFError, OSError):
             return
         if serves is None:
-            serves = (_InCopies if foreign_code(batch.strategy) else _InProcess)(post)
-        cells = dict(zip(batch.keys, places, strict=False))
-        labels = TrainingLabels(memory, cells, kind, batch.dataset.classes)
+            serves = (_InCopies if foreign_code(batches[0].strategy) else _InProcess)(post)
+        labels = TrainingLabels(memory, places, kind, batches[0].dataset.classes)
         try:
-            serves.run(batch, table, labels)
+            for batch in batches:
+                serves.run(batch, table, labels)
+                if serves.leaves:
+                    return
+            post.send()
         except OSError:
             return  # the process that runs the study has closed the pipe
         labels.close()
-        if serves.leaves:
-            return
 
 
 class _Post:
@@ -226,7 +227,7 @@ class _InProcess:
         self.leaves = threading.active_count() > 1 or _has_grown(self._usual)
         if self.leaves:
             self._post.add(messages.LEAVES)
-        self._post.send()
+        self._post.send(wait=not self.leaves)
 
 
 class _InCopies:

@@ -66,6 +66,33 @@ def test_only_short_cells_that_share_a_process_are_sent_ahead():
     assert queue.next_ahead() is None  # it does not share its process
 
 
+def test_short_cells_of_one_dataset_share_a_message_and_others_do_not():
+    def known(n_folds, name, dataset="d", **changes):
+        return replace(group(n_folds, dataset, name), **{"shared": b"", **changes})
+
+    others = [
+        known(4, "t"),
+        known(5, "u", strategy=bytes(2**15)),
+        known(1, "v", strategy=bytes(2**15)),  # the message would be too large
+        known(1, "w", shared=None),
+        known(1, "s"),
+        known(1, "s", dataset="e"),
+    ]
+    queue = BatchQueue([known(3, "s"), *others], seconds=0.1)
+    assert len(queue.with_more(queue.next())) == 1  # nothing is known of its cells
+    for strategy in "stuvw":
+        queue.saw(ended(group(1, strategy=strategy), 0.01))
+    messages = [[(b.name, len(b.cells)) for b in queue.with_more(queue.next())] for _ in range(6)]
+    assert messages == [
+        [("s", 2), ("t", 4), ("u", 4)],
+        [("u", 1)],
+        [("v", 1)],
+        [("w", 1)],
+        [("s", 1)],
+        [("s", 1)],
+    ]
+
+
 def test_a_large_batch_is_not_sent_ahead_and_comes_next():
     large = replace(group(100), shared=b"", strategy=bytes(2**17))
     queue = BatchQueue([large], seconds=0.1)

@@ -105,7 +105,7 @@ def test_cell_over_time_says_where_it_was(batch, over_time):
 def test_the_running_cell_is_blamed_and_not_one_whose_outcome_waits_in_the_worker(batch):
     """A worker sends outcomes of short cells together, and those it still has end with it."""
     with Team(threads=1) as team:
-        process = team.begin(batch(GaussianNB()), 3600)
+        process = team.begin([batch(GaussianNB())], 3600)
         process._begun, process._n_ended = [time.monotonic()] * 3, 1  # outcome 1 has not come
         (blamed,) = process._over_time("")
         assert (blamed.cell.fold, blamed.status) == (2, Status.TIMEOUT)
@@ -223,7 +223,7 @@ def test_a_process_serves_one_strategy_of_foreign_code(batch):
     with Team(threads=1) as team:
         pids = []
         for estimator in (Random(), Random(), Deed(leaves_a_thread), Random(), Random(2)):
-            process = team.begin(batch(estimator).part([(0, 0)]), None)
+            process = team.begin([batch(estimator).part([(0, 0)])], None)
             pids.append(process.pid)
             while process.busy:
                 process.receive()
@@ -249,11 +249,11 @@ def test_strategies_of_scikit_learn_share_a_process_and_change_no_bit_of_one_ano
 def ahead(batch):
     """A team and a stopped process that has begun one batch and holds two more."""
     with Team(threads=1) as team:
-        process = team.begin(batch(RandomForestClassifier(100)), 3600)
+        process = team.begin([batch(RandomForestClassifier(100))], 3600)
         _until(lambda: process.deadline and process.takes_another)
         os.kill(process.pid, signal.SIGSTOP)
         for sent in (batch(DummyClassifier()), batch(GaussianNB())):
-            team.send_ahead(process, sent)
+            team.send_ahead(process, [sent])
         yield team, process
 
 
