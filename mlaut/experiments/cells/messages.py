@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -29,6 +29,7 @@ STATUS = struct.Struct("<i")
 SECRET = 32  # bytes that a process gets first; each frame proves that its sender knows them
 SPOILT = "wrote into the pipe of its worker process"
 
+_NO_OUTCOME = "sent something else than an outcome"
 _MARK = b"mlaut>"
 _HEAD = struct.Struct("<6scI8s")  # mark, kind, length of the content, checksum
 _BYTES_OF_TEXT = 2**24  # parameters, warnings and a traceback; usually a thousandth of this
@@ -112,8 +113,34 @@ def encode_outcome(outcome: Outcome) -> bytes:
     return content
 
 
-def decode_outcome(
-    content: bytes,
+def encode_outcomes(outcomes: Iterable[Outcome]) -> Iterator[bytes]:
+    """Yield outcomes of short cells together, in contents that a receiver takes for one."""
+    for content in pack_outcomes(outcomes):
+        if len(content) <= _BYTES_OF_TEXT:
+            yield content
+        else:
+            yield from map(encode_outcome, unpack_outcomes(content))
+
+
+def decode_outcomes(content: bytes, most: int = 1) -> list[Outcome]:
+    """Return the outcomes in some bytes, which `check_outcome` has not checked yet.
+
+    Raises
+    ------
+    GarbledError
+        The bytes are no outcomes, or more than ``most``.
+    """
+    try:
+        outcomes = unpack_outcomes(content)
+    except Exception as error:  # invalid bytes may raise anything
+        raise GarbledError(_NO_OUTCOME) from error
+    if not 1 <= len(outcomes) <= most:
+        raise GarbledError(_NO_OUTCOME)
+    return outcomes
+
+
+def check_outcome(
+    outcome: Outcome,
     cell: Cell,
     seed: int,
     n_test: int,
@@ -121,12 +148,12 @@ def decode_outcome(
     longest: float = math.inf,
     n_targets: int = 0,
 ) -> Outcome:
-    """Return the outcome of a cell from its bytes.
+    """Return the outcome of a cell that a worker has sent, with a reason that is not too long.
 
     Parameters
     ----------
-    content : bytes
-        Bytes that `encode_outcome` returned; the code of a strategy may have changed them.
+    outcome : Outcome
+        One of `decode_outcomes`; the code of a strategy may have changed it.
     cell : Cell
         Cell that is running.
     seed : int
@@ -143,22 +170,21 @@ def decode_outcome(
     Raises
     ------
     GarbledError
-        The bytes are not an outcome of this cell, or it states impossible times.
+        It is not an outcome of this cell, or it states impossible times.
     """
+    if (outcome.cell, outcome.seed) != (cell, seed):
+        raise GarbledError("sent the outcome of another cell")
     try:
-        (outcome,) = unpack_outcomes(content)
-        if (outcome.cell, outcome.seed) != (cell, seed):
-            raise GarbledError("sent the outcome of another cell")
         _check_numbers(outcome)
         if outcome.trace:
             unpack_trace(outcome.trace)
-    except GarbledError:
-        raise
     except Exception as error:  # invalid bytes may raise anything
-        raise GarbledError("sent something else than an outcome") from error
+        raise GarbledError(_NO_OUTCOME) from error
     _check_arrays(outcome, n_test, n_classes, n_targets)
     _check_times(outcome, longest)
-    return replace(outcome, reason=str(outcome.reason)[:_LONGEST_REASON])
+    if len(outcome.reason) <= _LONGEST_REASON:
+        return outcome
+    return replace(outcome, reason=outcome.reason[:_LONGEST_REASON])
 
 
 def _check_numbers(outcome: Outcome) -> None:

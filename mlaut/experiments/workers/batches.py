@@ -91,7 +91,7 @@ class Batch:
     def seed_of(self, cell: Cell) -> int:
         """Return the seed of a cell of the batch."""
         dataset, strategy = self.first_names or (self.dataset.name, self.name)
-        return cell_seed(self.seed, replace(cell, dataset=dataset, strategy=strategy))
+        return cell_seed(self.seed, Cell(dataset, strategy, cell.repeat, cell.fold))
 
     @property
     def loading_seed(self) -> int:

@@ -15,7 +15,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from multiprocessing.connection import wait
 from multiprocessing.reduction import send_handle
@@ -302,7 +302,10 @@ class GuardedProcess:
         if not self._due:
             raise messages.GarbledError(messages.SPOILT)
         if kind == messages.ENDED:
-            self._ended(self._outcome(content))
+            # Only code that shares a process, and is known, sends several together.
+            most = 1 if self._serves else len(self._due) - self._n_ended
+            for outcome in self._outcomes(content, most):
+                self._ended(outcome)
         elif kind == messages.DIED and len(content) == messages.STATUS.size:
             self._read_output()  # all that the copy printed
             status = os.waitstatus_to_exitcode(*messages.STATUS.unpack(content))
@@ -316,16 +319,27 @@ class GuardedProcess:
         if self._n_ended == len(self._due):
             self._due = []
 
-    def _outcome(self, content: bytes) -> Outcome:
-        """Return the outcome of the next cell; invalid content counts as a crash of that cell."""
+    def _outcomes(self, content: bytes, most: int) -> Iterator[Outcome]:
+        """Yield the outcomes of the next cells; invalid content counts as a crash of that cell."""
+        try:
+            outcomes = messages.decode_outcomes(content, most)
+        except messages.GarbledError as garbled:
+            if not self._serves:  # of how many cells is unknown
+                raise
+            yield self._failed(Status.CRASHED, f"its strategy {garbled}", "", self._n_ended)
+            return
+        yield from map(self._checked, outcomes)
+
+    def _checked(self, outcome: Outcome) -> Outcome:
+        """Return the outcome of the next cell; one that is not valid counts as its crash."""
         due, place = self._due[self._n_ended], self._n_ended
         if place >= len(self._begun):
             self._read_clock()
         begun = self._begun[place] if place < len(self._begun) else self._sent
         longest = time.monotonic() - begun
         try:
-            return messages.decode_outcome(
-                content, due.cell, due.seed, due.n_test, due.n_classes, longest, due.n_targets
+            return messages.check_outcome(
+                outcome, due.cell, due.seed, due.n_test, due.n_classes, longest, due.n_targets
             )
         except messages.GarbledError as garbled:
             return self._failed(Status.CRASHED, f"its strategy {garbled}", "", place)

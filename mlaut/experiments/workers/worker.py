@@ -158,12 +158,19 @@ def serve(
 
 
 class _Post:
-    """Pipes to the process that runs the study, and the secret that proves its messages."""
+    """Pipes to the process that runs the study, and the secret that proves its messages.
+
+    Attributes
+    ----------
+    outcomes : list of Outcome
+        Outcomes of known code that the next `send` sends together.
+    """
 
     def __init__(self, link: int, results: int, clock: int, secret: bytearray) -> None:
         self.descriptors = [link, results, clock]
         self._results, self._clock, self._secret = results, clock, secret
         self._waiting = bytearray()
+        self.outcomes: list[Outcome] = []
         self._sent = monotonic()
 
     def begin(self, when: float | None = None) -> None:
@@ -183,6 +190,9 @@ class _Post:
         """Send waiting messages; with ``wait``, at most once per `_SEND_SECONDS`."""
         if wait and monotonic() - self._sent <= _SEND_SECONDS:
             return
+        for content in messages.encode_outcomes(self.outcomes):
+            self.add(messages.ENDED, content)
+        self.outcomes.clear()
         rest = memoryview(bytes(self._waiting))
         while rest:
             rest = rest[os.write(self._results, rest) :]
@@ -217,17 +227,18 @@ class _InProcess:
         me = os.getpid()
         for cell in batch.keys:
             self._post.begin()
-            content = messages.encode_outcome(run(cell))
+            outcome = run(cell)
             if os.getpid() != me:
                 os._exit(0)  # the cell has forked, and this is the fork
             end_children()
-            self._post.add(messages.ENDED, content)
+            self._post.outcomes.append(outcome)
             self._post.send(wait=True)
         sys.stdout.flush()
         self.leaves = threading.active_count() > 1 or _has_grown(self._usual)
         if self.leaves:
+            self._post.send()
             self._post.add(messages.LEAVES)
-        self._post.send(wait=not self.leaves)
+            self._post.send()
 
 
 class _InCopies:

@@ -5,11 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from mlaut.experiments.cells import messages
 from mlaut.experiments.cells.messages import (
     GarbledError,
     Inbox,
-    decode_outcome,
+    check_outcome,
+    decode_outcomes,
     encode_outcome,
+    encode_outcomes,
     frame,
     largest_outcome,
 )
@@ -29,7 +32,8 @@ DONE = Outcome(
 
 
 def decode(content, n_test=3, n_classes=3):
-    return decode_outcome(content, CELL, 7, n_test, n_classes)
+    (outcome,) = decode_outcomes(content)
+    return check_outcome(outcome, CELL, 7, n_test, n_classes)
 
 
 def changed(**fields):
@@ -47,6 +51,17 @@ def test_an_outcome_comes_back_as_it_was():
     back = decode(encode_outcome(failed))
     assert (back.status, back.reason, back.predictions) == (Status.ERROR, "no luck", None)
     assert np.isnan(back.seconds).all()
+
+
+def test_outcomes_together_are_as_many_as_expected_and_none_is_too_large(monkeypatch):
+    long = replace(DONE, reason="long " * 2000)
+    (together,) = encode_outcomes([DONE, long])
+    assert [o.reason for o in decode_outcomes(together, 2)] == ["", long.reason]
+    assert len(check_outcome(long, CELL, 7, 3, 3).reason) == 2**12
+    with pytest.raises(GarbledError, match="something else"):
+        decode_outcomes(together)
+    monkeypatch.setattr(messages, "_BYTES_OF_TEXT", len(together) - 1)
+    assert [*encode_outcomes([DONE, long])] == [encode_outcome(DONE), encode_outcome(long)]
 
 
 @pytest.mark.parametrize(

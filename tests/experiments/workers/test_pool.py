@@ -24,6 +24,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from mlaut.errors import DataError, StudyError
 from mlaut.experiments.cells.memory import CpuSeconds
+from mlaut.experiments.cells.messages import GarbledError
 from mlaut.experiments.workers import process as worker_process
 from mlaut.experiments.workers.batches import BatchQueue
 from mlaut.experiments.workers.pool import Team, run_batches
@@ -294,6 +295,14 @@ def test_a_process_that_leaves_leaves_what_was_sent_ahead_to_others(ahead):
     assert not process.busy
     assert not process.stands
     assert [len(rest.cells) for rest in process.rest][-2:] == [4, 4]
+
+
+def test_what_is_no_outcome_ends_a_process_that_sends_several_together(ahead):
+    """Of how many cells it was is unknown, and the run would wait for them."""
+    _, process = ahead
+    with pytest.raises(GarbledError, match="something else"):
+        process._take(b"o", b"no outcome")
+    assert process.busy
 
 
 def test_strategy_that_a_worker_cannot_load_is_an_error(batch):
