@@ -236,3 +236,46 @@ def test_a_difference_of_two_columns_may_lack_a_row(tmp_path):
     results = read(tmp_path, table, "accuracy")
     assert len(results.strategies) == 2
     assert "`a_acc - b_acc` (a ratio or a difference of two others)" in results.how_read
+
+
+@pytest.mark.parametrize("name", ["loss", "objective", "error"])
+def test_a_column_of_texts_is_no_score_whatever_it_is_called(tmp_path, name):
+    table = runs(dataset=SETS, backbone=["u", "v", "w"], **{name: ["BPR", "BSL", "PSL"]})
+    table = table.rename(columns={"score_x": "recall"})
+    results = read(tmp_path, table, "recall")
+    assert f"9 strategies (`backbone` + `{name}`)" in results.how_read
+    single = table[table[name] == "BPR"]
+    numbers = single.assign(**{name: RNG.uniform(0, 9, len(single)).round(3)})
+    results = read(tmp_path, numbers, "recall")
+    assert results.strategies == ("u", "v", "w")
+    assert results.scores.shape == (len(SETS), 3)
+
+
+def test_rows_that_differ_in_a_text_are_no_silent_repeats(tmp_path):
+    table = runs(dataset=SETS, model=["a", "b"], n=range(4)).drop(columns="n")
+    places = ["here", "there", "here", "here", *["here", "there", "there", "here"]]
+    table["place"] = places * len(SETS)
+    asked = refused(tmp_path, table, "score_x", greater_is_better=True)
+    assert "they differ in place" in asked
+    assert "--columns dataset=dataset,strategy=model,repeat=rows" in asked
+    wide = runs(dataset=[*"abcdef"], n=range(4)).drop(columns="n")
+    wide = wide.rename(columns={"score_x": "svm"}).assign(knn=wide["score_x"] / 2)
+    assert "means of 4 repeats (`row`)" in read(tmp_path, wide).how_read
+    dated = wide.assign(date=["May 1", "May 2", "May 3", "May 3"] * 6)
+    assert "means of 4 repeats (`row`)" in read(tmp_path, dated).how_read
+    asked = refused(tmp_path, wide.assign(place=["here", "there", "here", "there"] * 6))
+    assert "several rows for a, which differ in `place`" in asked
+    assert "dataset=dataset+place,repeat=rows" in asked
+
+
+def test_runs_that_differ_in_a_setting_are_asked_about(tmp_path):
+    table = runs(dataset=SETS, model=["a", "b"], run=range(4))
+    assert "means of 4 repeats" in read(tmp_path, table, "score_x", greater_is_better=True).how_read
+    settings = table.assign(loss=["BPR", "BPR", "BSL", "BSL"] * 2 * len(SETS))
+    asked = refused(tmp_path, settings, "score_x", greater_is_better=True)
+    assert "runs of one `model` differ in `loss`" in asked
+    assert "dataset=dataset,strategy=model+loss,repeat=run" in asked
+    named = table.assign(called=["w", "x", "y", "z"] * 2 * len(SETS))  # another name of each run
+    assert (
+        f"{len(SETS)} datasets" in read(tmp_path, named, "score_x", greater_is_better=True).how_read
+    )

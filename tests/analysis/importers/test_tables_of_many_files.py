@@ -526,3 +526,30 @@ def test_runs_of_even_settings_are_repeats(tmp_path):
 def test_numbers_that_vary_as_scores_do_are_no_setting(bits, tmp_path):
     rows = [(run, n, mode) for (run, _, mode), n in zip(RUNS, bits, strict=True)]
     assert read(tmp_path, runs(rows)).datasets[0] == "quant_bits"
+
+
+def test_columns_of_files_that_are_spelt_in_two_ways_are_one(tmp_path):
+    one = pd.DataFrame({"Dataset": SETS, "s 1": [0.1, 0.2, 0.3], "s2": [0.4, 0.5, 0.7]})
+    two = one.rename(columns={"Dataset": "dataset", "s 1": "S_1"})
+    saved(tmp_path, **{"x/r": one, "y/r": two.assign(s2=0.6)})
+    with pytest.raises(QuestionError) as caught:
+        read_results(tmp_path, "accuracy")
+    asked = str(caught.value)
+    assert "`file` may name strategies" in asked
+    assert "strategy=file,dataset=Dataset,score=s 1" in asked
+    by_file = {"dataset": ["Dataset", "file"]}
+    results = read_results(tmp_path, "accuracy", columns=by_file)
+    assert results.scores["s 1"].tolist() == [0.1, 0.2, 0.3] * 2
+    assert "`dataset` of some files as `Dataset`" in results.how_read
+    both = one.assign(S2=0.5)  # s2 and S2 are two
+    saved(tmp_path, **{"x/r": both, "y/r": both})
+    results = read_results(tmp_path, "accuracy", columns=by_file)
+    assert results.strategies == ("s 1", "s2", "S2")
+
+
+def test_rows_never_go_because_others_have_their_names(tmp_path):
+    one = pd.DataFrame({"Dataset": SETS, "s1": [0.1, 0.2, 0.3], "s2": [0.4, 0.5, 0.7]})
+    two = one.rename(columns={"Dataset": "problem"})
+    saved(tmp_path, **{"x/r": one, "y/r": two})
+    with pytest.raises(AnalysisError, match="6 rows of scores would go"):
+        read_results(tmp_path, "accuracy")

@@ -244,7 +244,7 @@ def _other_key(
             if not free:
                 left = [x for x in g.columns if x not in (*known, *more) and not g.fixes(known, x)]
                 texts = [x for x in left if not g.columns[x].is_number and g.n_of(x) > 2]
-                keyed_by = [[x] for x in texts if usual_name(x) is None][:2]
+                keyed_by = [[x] for x in texts][:2]
                 left = [x for x in left if g.columns[x].is_number and _may_tell(g, x)]
                 keyed_by = keyed_by or [[x] for x in left if g.is_key([*known, x, *more])][:1]
                 text = f"no column names the strategies: rows are of one strategy, {FOLDER}"
@@ -373,30 +373,32 @@ def _tell_apart(
         g.keep(~doubled, f"{rows} that repeat another with the same score")
         return strategy, dataset, repeat
     others = [x for x in g.columns if x not in (*keys, score) and not g.fixes(keys, x)]
-    others = [x for x in others if g.n_of(x) <= g.n / 2 and usual_name(x) is None]
-    others = [x for x in others if not _STATISTIC.search(word_of(x))]
+    others = [x for x in others if g.n_of(x) <= g.n / 2 and not _measures(g, x)]
     if others and g.is_key([*keys, *others]):  # many settings, without what follows from them
         return _as_part(g, dataset, strategy, repeat, score, [tuple(g.least(others, keys))])
     before = [x for x in varied if list(g.columns).index(x) < list(g.columns).index(score)]
     settings = [x for x in before or varied if word_of(x) not in ("id", "index", "idx")]
-    settings = [x for x in settings if not all(map(_PATH, g.columns[x].coded[1]))]
     settings = [x for x in settings if g.columns[x].is_number or not _tells_much(g, x)]
     settings = [x for x in settings if not _is_measured(g, dataset, strategy, x)]
     settings = _telling(g, [*dataset, *strategy], settings)
     crossed = bool(settings) and _is_crossed(g, dataset, strategy, settings)
-    if crossed or (dataset and strategy and not settings):
+    own = bool(settings) and all(part_by_name(x) == "strategy" for x in settings)
+    texts = [x for x in g.texts_within([*keys, *settings]) if not _tells_much(g, x)]
+    if not texts and (crossed or (dataset and strategy and not settings)):
         sizes = np.bincount(pd.factorize(g.label([*keys, *settings]))[0])
         if sizes.min() == sizes.max() >= RUNS:
             parts = [([*dataset, *settings], strategy), (dataset, [*strategy, *settings])]
+            parts = parts[::-1] if own else parts
             ways = [_told(x) | {"repeat": "rows"} for x in parts[: 1 + crossed]]
             g.choose("", ways, sure=True)
-            return strategy, parts[0][0], g.number_rows([*parts[0][0], *strategy])
+            return parts[0][1], parts[0][0], g.number_rows([*parts[0][0], *parts[0][1]])
     at = np.flatnonzero(doubled)[0]
     first = ", ".join(str(g.label([x])[at]) for x in keys)
     text = (
         f"{counted(int(doubled.sum()), 'repeated row')}, the first: {first}; no column tells them "
         "apart (a repeat, a seed, a setting); if they are repeats"
     )
+    settings = settings or texts
     if settings:  # which mostly stand in front of their results
         text = text.partition("; no column")[0] + f"; they differ in {some_of(settings)}: if these "
         text += "are settings of strategies, and the rest are repeats"
@@ -409,7 +411,7 @@ def _tell_apart(
     alone = strategy and (crossed or len(settings) == 1)  # perhaps a condition
     told: list[Way] = [{**known, "repeat": "rows"}, *[other] * bool(alone)]
     means = [_told((dataset, strategy)) | {"repeat": "rows"}] * bool(settings and strategy)
-    raise g.refuse(text, *(told[::-1] if crossed else told), *means)
+    raise g.refuse(text, *(told[::-1] if crossed and not own else told), *means)
 
 
 def _telling(g: Sheet, keys: Names, settings: Names) -> Names:
@@ -425,15 +427,23 @@ def _telling(g: Sheet, keys: Names, settings: Names) -> Names:
 
 
 def _tells_much(g: Sheet, name: str) -> bool:
-    """Return whether a column holds what a run did, as commands, and no short setting."""
-    return float(np.median([len(x) for x in g.columns[name].coded[1]])) > _LONG_TEXT
+    """Return whether a column holds what a run did, as commands or paths, and no short setting."""
+    cells = g.columns[name].coded[1]
+    return all(map(_PATH, cells)) or float(np.median([len(x) for x in cells])) > _LONG_TEXT
 
 
 def _check_runs(g: Sheet, dataset: Names, strategy: Names, repeat: Names) -> None:
-    """Raise an error where each run is of one strategy with settings that differ between runs."""
+    """Raise an error where each run is of one strategy with settings that differ between runs.
+
+    Or where texts differ between runs as if each strategy had each of them.
+    """
     own = 1 < g.n_of(*strategy) < g.n_of(*repeat) and all(g.fixes(repeat, x) for x in strategy)
     free = [x for x in g.named("") if own and x not in (*dataset, *strategy) and _may_tell(g, x)]
     free = [x for x in free if g.fixes(repeat, x) and not g.fixes([*dataset, *strategy], x)]
+    whole = g.is_key([*dataset, *strategy, *repeat, *g.named("fold")])  # nothing else is asked
+    texts = [x for x in g.named("") if whole and x in g.texts_within([*dataset, *strategy])]
+    texts = [x for x in texts if _is_crossed(g, dataset, strategy, [x])]
+    free = free or [x for x in texts if g.n_of(x) < g.n_of(*repeat) or not g.fixes(repeat, x)]
     if free and not g.asked.columns.get("repeat"):
         parts = [(dataset, [*strategy, *free]), ([*dataset, *free], strategy)]
         text = f"runs of one {quoted(strategy)} differ in {quoted(free, ', ')}"
@@ -464,12 +474,18 @@ def _has_lists(g: Sheet, name: str) -> bool:
     return all(x[:1] in ("[", "{") for x in g.columns[name].coded[1])
 
 
+def _measures(g: Sheet, name: str) -> bool:
+    """Return whether numbers are called a measure; texts are none, as a loss that was minimised."""
+    called = usual_name(name) is not None or _STATISTIC.search(word_of(name)) is not None
+    return called and g.columns[name].is_number
+
+
 def _may_tell(g: Sheet, name: str) -> bool:
     """Return whether a column may tell rows apart: texts and whole numbers, and no scores."""
     column = g.columns[name]
-    if g.roles[name] in ("spread", "average", "score") or usual_name(name) is not None:
+    if g.roles[name] in ("spread", "average", "score") and column.is_number:
         return False
-    if P_VALUE.search(name) or _STATISTIC.search(word_of(name)):
+    if _measures(g, name) or (column.is_number and P_VALUE.search(name)):
         return False
     if g.n_of(name) > (_SPARSE if g.n > 10 else 0.99) * g.n:  # the number or the name of a run
         return False
@@ -524,7 +540,8 @@ def _as_part(
     (first, (own, others)), (second, _) = ways[:2]
     counts = [x for x in chosen if _counts(g, x)]  # perhaps repeats, where no dataset is named
     full = first >= _CROSSED and second < _FILLED and not whole
-    kinds = {x: part_by_name(x) for x in chosen}
+    minimised = {x for x in chosen if usual_name(x) and not g.columns[x].is_number}  # as a loss
+    kinds = {x: "strategy" if x in minimised else part_by_name(x) for x in chosen}
     full &= all(x in (own, others)[kinds[x] != "dataset"] for x in chosen if kinds[x])
     if full and not steps and (dataset or not counts):
         return others, own, repeat

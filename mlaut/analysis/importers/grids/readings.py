@@ -1,6 +1,7 @@
 """The reading of a grid: which columns name datasets and strategies, which has the scores."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -41,6 +42,7 @@ from mlaut.analysis.importers.grids.wide import read_wide
 from mlaut.analysis.results.tables import usual_metric
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError
+from mlaut.helpers.markup import counted
 
 _SMALL_P = 1e-4  # below which half of the numbers are no scores of which more is better
 _LOOSE = {*WORDS["loose"], *WORDS["measures"]}
@@ -92,6 +94,7 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     if g.named("last") and not keys.scores:
         raise g.refuse("a last row of each run needs a table with one score in a row: name `score`")
     reading = read_long(g, keys) if keys.scores else read_wide(g, keys)
+    _check_places(g, reading)
     if not asked.columns.get("score"):
         _check_p_values(g, reading.score, keys.scores)
     scored = [g.columns[x] for x in keys.scores or g.columns]
@@ -104,12 +107,24 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     names = {**reading.names, "unit": units, "bound": bound, "arrow": _arrow(g, keys.scores)}
     filled = [x for x in g.table.attrs.get("filled", ()) if x in g.given]
     forms = ["no header"] * (f"{NUMBERED} 1" in g.given)
-    names["form"] = "; ".join([*forms, *[f"{quoted(filled, ', ')} filled down"] * bool(filled)])
+    forms += [f"{quoted(filled, ', ')} filled down"] * bool(filled)
+    spelt = g.table.attrs.get("spelt", {}).items()
+    names["form"] = "; ".join([*forms, *(f"`{x}` of some files as `{y}`" for x, y in spelt)])
     reading = replace(reading, names=names, others=(*reading.others, *g.others))
     if word_of(g.metric) in NO_METRIC:
         reading = _by_own_metrics(g, reading)
     known = reading.metric or "own" in reading.names
     return reading if known else _by_text(grid, asked, reading)
+
+
+def _check_places(g: Sheet, reading: Reading) -> None:
+    """Raise an error where rows have one place, as those of two columns with gaps: one would go."""
+    levels = (reading.dataset, reading.strategy, reading.repeat, reading.fold)
+    counts = Counter(zip(*(x.tolist() for x in levels if x is not None), strict=True))
+    if len(counts) < len(reading.score):
+        (name, other), more = counts.most_common(1)[0][0][:2], len(reading.score) - len(counts)
+        text = f"{counted(more, 'row')} of scores would go, as others have their names (the first: "
+        raise g.refuse(f"{text}{name!r} and {other!r}): give columns of the same things one name")
 
 
 def _by_own_metrics(g: Sheet, reading: Reading) -> Reading:

@@ -17,6 +17,7 @@ from mlaut.analysis.importers.grids.names import (
     PARTS,
     looks_like,
     one_of_runs,
+    part_by_name,
     part_in,
     role_of,
     same_metric,
@@ -407,6 +408,15 @@ class Sheet:
     def fixes(self, finer: Sequence[str], coarser: str) -> bool:
         """Return whether a column is constant within each label of others."""
         return self.n_of(*finer, coarser) == self.n_of(*finer)
+
+    def texts_within(self, names: Sequence[str]) -> list[str]:
+        """Return the columns of texts that differ between rows of one name, and name no row.
+
+        Dates, IDs and the like describe a run, and are no settings.
+        """
+        texts = [x for x in self.columns if x not in names and not self.columns[x].is_number]
+        texts = [x for x in texts if self.roles[x] != "size" or part_by_name(x)]
+        return [x for x in texts if self.n_of(x) < self.n and not self.fixes(names, x)]
 
     def least(self, names: Sequence[str], more: Sequence[str] = ()) -> list[str]:
         """Return columns without those that follow from the others, and from more."""

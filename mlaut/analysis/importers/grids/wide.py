@@ -81,6 +81,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
         fold = g.number_rows(rows)
     sources, source = sources_by_dataset(g, rows if kind == "dataset" else [])
     others = {*rows, *repeat, *fold, *source}
+    texts = g.least(g.texts_within([*rows, *repeat, *fold]), rows)
     g.drop([x for x in g.columns if x not in others and not g.columns[x].is_number])
     columns = [x for x in g.columns if x not in others]
     columns, renamed = of_the_metric(g, columns, kind)
@@ -112,7 +113,7 @@ def read_wide(g: Sheet, keys: Keys) -> Reading:
         again = empty & np.isin(label, label[~empty])
         g.keep(~again, f"{counted(int(again.sum()), 'row')} without scores, named as others")
         label = g.label(rows)
-    _check_rows(g, label, [*rows, *repeat, *fold], kind)
+    _check_rows(g, label, [*rows, *repeat, *fold], kind, texts)
     k = len(columns)
     scored = [g.columns[x] for x in columns]
     values, spreads = np.column_stack([x.numbers for x in scored]), [x.spreads for x in scored]
@@ -264,7 +265,7 @@ def _runs(g: Sheet, rows: Sequence[str]) -> bool:
 
     So are rows without a name of their own of a file, however many.
     """
-    if len(rows) != 1 or g.is_key(rows):
+    if len(rows) != 1 or g.is_key(rows) or g.texts_within(rows):
         return False
     sizes = np.bincount(g.columns[rows[0]].coded[0])
     alone = rows == [FILE] and all(x.is_number for x in g.columns.values() if x.name != FILE)
@@ -499,12 +500,16 @@ def _check_measures(g: Sheet, names: Sequence[str], kind: str, rows: list[str]) 
         raise g.refuse(f"`{odd[0]}` is of {each[odd[0]]} by its name, not of {g.metric}", way)
 
 
-def _check_rows(g: Sheet, label: np.ndarray, names: list[str], kind: str) -> None:
+def _check_rows(
+    g: Sheet, label: np.ndarray, names: list[str], kind: str, texts: Sequence[str]
+) -> None:
     if empty := [i for i, x in enumerate(label) if not x]:
         raise g.refuse(f"row {empty[0]} of the table has no {kind}: name it, or drop it")
     if not g.is_key(names):
         doubled = label[np.flatnonzero(doubled_rows(g, names))[0]]
         runs = 2 * g.n_of(*names) <= g.n
+        differ = f", which differ in {quoted(texts, ', ')}" * bool(texts)
         end = "; if they are repeats" if runs else f": names of {kind} rows must differ"
-        text = f"the table has several rows for {doubled}{end}"
-        raise g.refuse(text, *[{kind: names, "repeat": "rows"}] * runs)
+        finer = [{kind: [*names, *texts], "repeat": "rows"}] * (runs and bool(texts))
+        ways = [*finer, {kind: names, "repeat": "rows"}] if runs else []
+        raise g.refuse(f"the table has several rows for {doubled}{differ}{end}", *ways)

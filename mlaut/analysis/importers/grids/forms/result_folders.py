@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,7 @@ def tables_of_folder(folder: Path, read: Callable[[Path], list[Grid]]) -> list[G
         else:
             several |= {file: grids} if grids else {}
             left.append(file.relative_to(folder).as_posix())
+    tables = dict(zip(tables, spelt_alike([*tables.values()]), strict=True))
     heads_of = {x: {*map(str, y)} for x, y in tables.items()}
     counts = Counter(name for head in heads_of.values() for name in head)
     other = [x for x, head in heads_of.items() if max((counts[y] for y in head), default=1) == 1]
@@ -86,6 +87,26 @@ def tables_of_folder(folder: Path, read: Callable[[Path], list[Grid]]) -> list[G
         )
     note = (*notes, *[f"files {some_of(left)} (not one table)"] * bool(left))
     return [_together({x: tables[x] for x in kind}, folder, note) for kind in kinds]
+
+
+def spelt_alike(tables: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
+    """Return tables whose columns have the name of an earlier table's that only signs tell apart.
+
+    Small and large letters do not count, nor do signs between words, as in ``Data set`` and
+    ``data_set``, unless a table has both.
+    """
+    named = dict[str, str]()
+    own = [{x: re.sub(r"[\s_-]+|\.(?!\d)", "", x.lower()) for x in map(str, y)} for y in tables]
+    for names in own:
+        for x, word in names.items():
+            named.setdefault(word or x, x)
+    both = {word for names in own for word, n in Counter(names.values()).items() if n > 1}
+    found = []
+    for table, names in zip(tables, own, strict=True):
+        other = {x: named[y] for x, y in names.items() if y not in {*both, ""} and named[y] != x}
+        found.append(table.rename(columns=other))
+        found[-1].attrs["spelt"] = other
+    return found
 
 
 def _kind(file: Path, table: pd.DataFrame, by_name: bool) -> set[str]:
@@ -161,7 +182,10 @@ def _together(tables: dict[Path, pd.DataFrame], folder: Path, note: tuple[str, .
                 table = table.rename(columns={first: ROW})
         rows.append(table.assign(**names))
     name = ends.pop() if len(ends) == 1 and len(tables) > 1 else ""
-    return Grid(name, pd.concat(rows, ignore_index=True), left=note)
+    spelt = {x: y for z in tables.values() for x, y in z.attrs.get("spelt", {}).items()}
+    whole = pd.concat(rows, ignore_index=True)
+    whole.attrs = {"spelt": spelt}
+    return Grid(name, whole, left=note)
 
 
 def _name_of_level(level: Iterable[str], i: int, of: str = f"{FILE} part") -> str:
