@@ -20,6 +20,7 @@ _LONG = 60  # letters of a name
 _TELLS = re.compile(r"means of \d|no result in \d").match  # what tells readings apart, and scores
 _COLUMNS = 16  # of the table that the screen shows
 _UNUSED = "not used"
+_UNTOLD = "This command answers; it may ask more:"
 _SAY = "To get a report, say what the columns are"
 _ABOUT_COLUMNS = (
     "COLUMN is one of these, or several joined by '+' (beside each: what it is taken for). Where "
@@ -50,7 +51,7 @@ def question_text(question: QuestionError) -> str:
     """Return the question, each reading with its command, the columns, and the first scores."""
     lines = [*wrapped([_title(question), "", f"Question: {_question(question)}"]), ""]
     for number, (command, told) in enumerate(_answers(question), 1):
-        first, *rest = wrapped([f"{number}. {told}"])
+        first, *rest = wrapped([f"{number}. {told or _UNTOLD}"])
         lines += [first, *(f"   {line}" for line in rest), f"   {command}", ""]
     if question.columns:  # else only whether more is better is asked
         lines += [*wrapped([_ways_out(question)]), f"   {question.template}", ""]
@@ -64,7 +65,7 @@ def question_markdown(question: QuestionError) -> str:
     """Return the contents of `question_text` as Markdown."""
     lines = [f"# {marked(_title(question))}", "", marked(_question(question)), ""]
     for number, (command, told) in enumerate(_answers(question), 1):
-        lines += [f"{number}. {marked(told)}", "", f"       {command}", ""]
+        lines += [f"{number}. {marked(told or _UNTOLD)}", "", f"       {command}", ""]
     if question.columns:
         lines += [marked(_ways_out(question)), "", f"    {question.template}", ""]
         lines += [marked(_ABOUT_COLUMNS), "", *(f"- {marked(x)}" for x in _columns(question))]
@@ -93,7 +94,8 @@ def _where(question: QuestionError) -> str:
 
 
 def _question(question: QuestionError) -> str:
-    return question.text.removeprefix(f"{_where(question)}: ")
+    text = question.text.removeprefix(f"{_where(question)}: ")
+    return text if not question.ways or text.endswith("?") else f"{text}:"
 
 
 def _answers(question: QuestionError) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mlaut.analysis.importers.asked import Asked, QuestionError
-from mlaut.analysis.importers.asking import ANSWERS, asking
+from mlaut.analysis.importers.asking import ANSWERS, asking, followed
 from mlaut.analysis.importers.grids.cells import WORDS, plain
 from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.forms.framing import is_score
@@ -151,7 +151,14 @@ def _of_group(tables: Sequence[Table], asked: Asked) -> Candidate:
 
 def _of_one_form(group: Sequence[Table], asked: Asked) -> Reading:
     """Return what tables of the same columns say, whose headings tell their rows apart."""
-    reading = read_grid(stacked([x.grid for x in group], asked.where, _HEADING), asked)
+    grid = stacked([x.grid for x in group], asked.where, _HEADING)
+    if grid.table.iloc[:, -1].nunique() == 1:
+        text = f"{asked.where}: its tables have one heading, so nothing tells their rows apart"
+        raise AnalysisError(f"{text}: choose one, such as table={group[0].number}")
+    try:
+        reading = read_grid(grid, asked)
+    except QuestionError as question:
+        raise followed(grid, question) from None
     if any(x.startswith(f"`{_HEADING}") for x in reading.unused):
         raise AnalysisError(f"{asked.where}: the headings of its tables tell no rows apart")
     return reading
@@ -325,6 +332,7 @@ def _question(
         text += f", and none is read at once ({first})"
     elif each:
         text += f", but {some_of(each, 2)} {'is' if len(each) == 1 else 'are'} not read"
+    text += "; table=all reads them together" * any(x.asked.table == _ALL for x in best[ANSWERS:])
     sheet, one = None, (best[0].tables if best else counting or tables)[0]
     with suppress(AnalysisError):
         sheet = Sheet(one.grid, asked.with_columns(table=str(one.number)))

@@ -12,7 +12,7 @@ from mlaut.analysis.common.arguments import floats, position, yes_or_no
 from mlaut.analysis.scores.base import IN_TARGET_UNITS, MLautScore, in_target_units
 from mlaut.analysis.scores.metric_names import GREATER, LESS, direction, metric_names
 from mlaut.analysis.scores.metric_names import metric as find_metric
-from mlaut.analysis.scores.usual_names import usual_name
+from mlaut.analysis.scores.usual_names import is_fraction, usual_name
 from mlaut.errors import AnalysisError, DirectionError, nearest, some_of
 from mlaut.files_io.tables.tables_of_others import as_pandas
 from mlaut.helpers.lazy import pd
@@ -294,6 +294,11 @@ def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndar
             ) from error
         usual = usual_metric(which, greater_is_better)
         beyond = given is not None and usual is not None and bool(_outside(values, usual).any())
+        if isinstance(usual, TableMetric) and not _are_percentages(values, usual):
+            outside = _outside(values, usual)
+            if 2 * outside.sum() > np.isfinite(values).sum():  # percent; some may be fractions
+                usual.bounds = (0.0, 100.0)
+                beyond |= not _outside(values, usual).any()
         return TableMetric(which, greater_is_better, known=None if beyond else usual)
     if greater_is_better is None:
         return known
@@ -310,11 +315,16 @@ def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndar
 def usual_metric(name: str, greater_is_better: bool) -> MLautScore | None:
     """Return the metric that others call so, with its range; None if there is none."""
     usual = usual_name(name)
-    try:  # what is called an error may be any
-        known = None if usual is None or usual.metric == "error" else find_metric(usual.metric)
-    except AnalysisError:
+    if usual is None or usual.metric == "error":  # which may be any
         return None
-    return known if known and known.greater_is_better == greater_is_better else None
+    try:
+        known = find_metric(usual.metric)
+    except AnalysisError:
+        if not is_fraction(name):
+            return None
+        known = TableMetric(usual.metric, usual.greater)
+        known.bounds = (0.0, 1.0)
+    return known if known.greater_is_better == greater_is_better else None
 
 
 def _what(table: Any) -> str:
@@ -380,6 +390,8 @@ def _check_bounds(table: pd.DataFrame, values: np.ndarray, score: MLautScore) ->
     if outside.any():
         i, k = np.argwhere(outside)[0]
         fits = np.flatnonzero(~outside.any(axis=0))
+        few = 2 * outside[:, k].sum() < np.isfinite(values[:, k]).sum()
+        mend = f"mend it{likely_meant(values[i, k], values)}, or empty it, so that it has no result"
         keep = (
             f"pass greater_is_better={score.greater_is_better} to keep them (percent, for example)"
         )
@@ -387,7 +399,8 @@ def _check_bounds(table: pd.DataFrame, values: np.ndarray, score: MLautScore) ->
             keep = f"drop the column if it is no strategy; {table.columns[fits[0]]!r} is within"
         raise AnalysisError(
             f"{score.name} is within {low:g} and {high:g}, and {table.columns[k]!r} has "
-            f"{values[i, k]:g} on {_row(table.index[i])}: change the units, or {keep}"
+            f"{values[i, k]:g} on {_row(table.index[i])}: "
+            + (mend if few else f"change the units, or {keep}")
         )
 
 
@@ -414,6 +427,21 @@ def _are_percentages(values: np.ndarray, score: MLautScore) -> bool:
     most = np.concatenate([np.fmax.reduce(values, axis) for axis in (0, 1)])
     above = score.bounds in ((0, 1), (-np.inf, 1)) and not (most <= 1).any() and (most > 10).any()
     return bool(above and not ((values < 0) | (values > 100)).any())
+
+
+def likely_meant(value: float, others: np.ndarray) -> str:
+    """Return in brackets the number that lacks its point, as others have it; or nothing.
+
+    Examples
+    --------
+    >>> likely_meant(1820.0, np.array([0.7655, 0.25])), likely_meant(7.82, np.array([0.7655]))
+    (' (0.1820 is likely meant)', '')
+    """
+    known = others[np.isfinite(others) & (np.abs(others) <= 1)]
+    digits = next((d for d in range(1, 7) if np.allclose(known, np.round(known, d), 0, 1e-9)), 0)
+    meant = value / 10.0**digits
+    point = digits > 0 and value % 1 == 0 and 0 < meant < 1
+    return f" ({meant:.{digits}f} is likely meant)" if point else ""
 
 
 def _row(label: Any) -> str:

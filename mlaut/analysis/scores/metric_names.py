@@ -21,6 +21,17 @@ GREATER = (
 )
 # Words of scores whose direction differs between fields, or that are losses by another name.
 _EITHER = "brier|energy|entropy|interval|log|quantile|probab|rank|winkler|" + "|".join(LESS)
+# Beginnings of words for what is bad, so that a score of it is none of which more is better.
+_BAD = re.compile(
+    r"(?<![a-z])(?:abnormal|anomal|attack|bad(?![a-z])|bias|complex|cost|damag|defect|delay|deviat|"
+    r"difficult|disagree|dispar|dissimilar|distan|distort|diverg|drift|fail|fals|hallucinat|harm|"
+    r"miss|nois|novelty|outlier|penal|perplex|regret|risk|sever|surpris|toxic|uncertain|unfair|"
+    r"unsafe|violat|wrong).*(?:score|measure)$"
+)
+_CHANGE = re.compile(  # in front of what changes
+    r"(?<![a-z])(?:chang|decreas|delta|differen|drop(?!out)|gain|gap|improv|increas|invers|loss(?:es)?[\s_]"
+    r"(?:in|of)|reduc|saving)[a-z]*[\s_]"
+)
 # What is in every name that `metric` accepts beyond `OWN`: others need not wait for scikit-learn.
 _KNOWN = re.compile(
     r"accuracy|auc|corrcoef|error|f1|jaccard|likelihood|precision|r2|recall|score|variance|"
@@ -43,6 +54,8 @@ def direction(name: str) -> bool | None:
     (True, False, None)
     >>> direction("1 - accuracy"), direction("percent incorrect"), direction("interval score")
     (False, False, None)
+    >>> direction("anomaly score"), direction("reduction of error"), direction("quality score")
+    (None, None, True)
     """
     if (plain := _plain(name)) in OWN or _KNOWN.search(plain):
         with suppress(AnalysisError):
@@ -52,6 +65,8 @@ def direction(name: str) -> bool | None:
         return None if (other := direction(turned[1])) is None else not other
     if _TIME.fullmatch(name.lower()):
         return False
+    if usual_name(name) is None and any(x.search(name.lower().strip()) for x in (_BAD, _CHANGE)):
+        return None
     if name.startswith("neg_") or word.endswith(LESS):
         return name.startswith("neg_")
     if word.endswith("score") and re.search(_EITHER, word):

@@ -10,6 +10,8 @@ _WORDS = beside(__file__)
 _PARTS: dict[str, str] = {x: part for part, text in _WORDS["parts"].items() for x in text.split()}
 _FILLERS, _UNITS = (_WORDS["fillers"][x].split() for x in ("of_names", "units"))
 _GREATER: dict[str, str] = _WORDS["greater"]  # of which more is better
+_FRACTIONS = frozenset(_WORDS["within"]["fractions"].split())
+_COUNTS = ("hit", "hits")  # perhaps, without the places in which they are
 _OF_ONE_UNIT = ("seconds", "loss")  # time_ms counts in its unit, and loss_g is of a generator
 _NAMES: dict[str, str] = _GREATER | _WORDS["smaller"]
 _KNOWN = {name: name for name in _NAMES}
@@ -41,6 +43,22 @@ def part_of(name: str) -> str:
     return "" if usual is None else usual.part
 
 
+def is_fraction(name: str) -> bool:
+    """Return whether a metric is within 0 and 1 by definition.
+
+    Examples
+    --------
+    >>> is_fraction("ndcg@10"), is_fraction("mIoU"), is_fraction("hits"), is_fraction("hits@5")
+    (True, True, False, True)
+    """
+    usual = usual_name(name)
+    return (
+        usual is not None
+        and usual.metric.partition("@")[0] in _FRACTIONS
+        and (name.strip().lower() not in _COUNTS)
+    )
+
+
 @lru_cache(maxsize=4096)
 def usual_name(name: str) -> UsualName | None:
     """Return the metric that a name stands for; None if no usual metric is called so.
@@ -51,6 +69,8 @@ def usual_name(name: str) -> UsualName | None:
     (UsualName(metric='roc_auc', greater=True, part='test'), 'recall@20', None)
     >>> usual_name("rmse_ms").metric, usual_name("ndcg10").metric, usual_name("AP_m")
     ('rmse', 'ndcg@10', None)
+    >>> usual_name("Regrets").metric, usual_name("maps")
+    ('regret', None)
     >>> usual_name("val_loss").part, usual_name("neg_rmse").greater, usual_name("1 - accuracy")
     ('val', True, None)
     """
@@ -74,7 +94,8 @@ def usual_name(name: str) -> UsualName | None:
     whole = "_".join(words)
     bare = [word for word in words if word not in _FILLERS]
     measured = bare[:-1] if bare[-1:] and bare[-1] in _UNITS else []  # as of rmse_ms
-    for candidate in (words, bare, measured):
+    one = [re.sub(r"(?<=[a-z]{3}[a-rt-z])s$", "", word) for word in bare]  # of regrets
+    for candidate in (words, bare, measured, one):
         for joined in ("_".join(candidate), "".join(candidate)):
             if joined in _KNOWN:
                 metric = _KNOWN[joined]

@@ -549,7 +549,7 @@ def test_columns_of_files_that_are_spelt_in_two_ways_are_one(tmp_path):
 
 def test_rows_never_go_because_others_have_their_names(tmp_path):
     one = pd.DataFrame({"Dataset": SETS, "s1": [0.1, 0.2, 0.3], "s2": [0.4, 0.5, 0.7]})
-    two = one.rename(columns={"Dataset": "problem"})
+    two = (one.set_index("Dataset") / 2).rename_axis("problem").reset_index()
     saved(tmp_path, **{"x/r": one, "y/r": two})
     with pytest.raises(AnalysisError, match="6 rows of scores would go"):
         read_results(tmp_path, "accuracy")

@@ -19,11 +19,14 @@ from mlaut.analysis.results.tables import (
 )
 from mlaut.analysis.scores.metric_names import direction
 from mlaut.analysis.scores.usual_names import usual_name
+from mlaut.errors import AnalysisError
 from mlaut.helpers.markup import counted
 from mlaut.records import NO_RESULT
 
 _RUNS = re.compile("run|trial|iter|exp|row", re.I)  # repeats whose numbers pair nothing
 _APART, _FAR = "scores of several scales", 100.0  # times, from which scales are several
+_MANY = 10  # datasets
+_NORMALIZED = re.compile(r"(?<!un)normali[sz]ed|^n(?=rmse|mae|mse)", re.I)  # to one scale
 
 
 def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Results:
@@ -37,7 +40,9 @@ def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Resu
     repeat, fold = (np.zeros(len(rows), int) if x is None else x for x in levels)
     cells, spreads = np.full(shape, np.nan), np.full(shape, np.nan)
     at = (rows, columns, repeat, fold)
-    cells[at] = reading.score
+    _check_places(reading, np.ravel_multi_index(at, shape))
+    has = ~np.isnan(reading.score)
+    cells[tuple(x[has] for x in at)] = reading.score[has]
     if reading.spread is not None:
         spreads[at] = reading.spread
     expected = np.zeros((shape[0], *shape[2:]), dtype=bool)
@@ -76,6 +81,19 @@ def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Resu
     )
 
 
+def _check_places(reading: Reading, at: np.ndarray) -> None:
+    """Raise an error where rows with two scores have one place, as those of columns with gaps."""
+    each = pd.Series(reading.score, index=at).dropna().reset_index().drop_duplicates()
+    again = each["index"].duplicated()
+    if again.any():
+        row = int(np.flatnonzero(at == each["index"][again].iloc[0])[0])
+        first = f"{reading.dataset[row]!r} and {reading.strategy[row]!r}"
+        text = f"{counted(int(again.sum()), 'row')} of scores would go, as others have their names"
+        raise AnalysisError(
+            f"{text} (the first: {first}): give columns of the same things one name"
+        )
+
+
 def _sign_within(metric: str) -> str:
     """Return the arrow of the metric in a longer name, as of ``source_accuracy_mean``; or empty.
 
@@ -91,17 +109,19 @@ def _sign_within(metric: str) -> str:
 
 def _scales(results: Results) -> str:
     """Return why means over datasets do not compare, where their values show several scales."""
-    if results.incomparable or np.isfinite(results.metric.bounds).all():
+    one = np.isfinite(results.metric.bounds).all() or _NORMALIZED.search(results.metric.name)
+    if results.incomparable or one:
         return ""
     scores = results.scores
     low, high = scores.min(axis=1), scores.max(axis=1)
     size = scores.abs().median(axis=1).replace(0, np.nan)
+    least = size.sort_values().iloc[int(len(size) >= _MANY) :]  # one may be too hard for all
     inside, below = (low >= 0) & (high <= 1), high < 0
     if below.any() and (low >= 0).any():
         parts = f"{below.sum()} below 0, {(low >= 0).sum()} not"
     elif inside.any() and not inside.all() and (low[~inside] > 1).all() and high.max() > _FAR / 10:
         parts = f"{inside.sum()} within 0 and 1, {(~inside).sum()} up to {high.max():.3g}"
-    elif size.max() > _FAR * size.min():
+    elif size.max() > _FAR * least.min():
         parts = f"about {size.min():.2g} on {size.idxmin()}, {size.max():.2g} on {size.idxmax()}"
     else:
         return ""

@@ -79,6 +79,12 @@ _SCALES: dict[str, tuple[str, float]] = {  # the unit of a kind of measure, and 
 _BOLD = re.compile(r"\*\*|__|\\textbf|\\mathbf|\\bf\b|\\bfseries|<b>|<strong>|\\bm\b|\\best\b")
 
 
+_STRUCK = re.compile(  # what its author took back
+    r"(?:~~.+?~~|<(s|del|strike)\b[^>]*>.*?</\1>|\\(?:st|sout)\{(?:[^{}]|\{[^{}]*\})*\})"
+    r"(?:\s*(?:→|->))?"
+)
+
+
 def plain(text: object) -> str:
     r"""Return a cell without the markup of Markdown, LaTeX and HTML.
 
@@ -126,6 +132,8 @@ class Column:
         Unit to which the numbers are converted, where a table has several of one kind.
     bound : str
         A cell that has a bound, as "< 5%", for its number.
+    struck : str
+        A cell with a number that is struck out, and so is none.
     named : str
         The metric that stands in front of the numbers, as in ``ACC=0.88``.
     """
@@ -141,6 +149,7 @@ class Column:
     units: np.ndarray | None = None
     unified: str = ""
     bound: str = ""
+    struck: str = ""
     named: str = ""
 
     @property
@@ -253,7 +262,8 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
     except TypeError:  # lists of JSON
         codes, each = pd.factorize(cells.astype(str))
     raw = [str(cell) for cell in each]
-    texts = [_CITED.sub("", plain(cell)) for cell in raw]
+    struck = {x for x in raw if _STRUCK.search(x) and re.match(r"\W*\d", plain(x))}  # no name
+    texts = [_CITED.sub("", plain(_STRUCK.sub("", x) if x in struck else x)) for x in raw]
     in_front = {x[1].lower() for x in map(_NAMED.match, texts) if x and usual_name(x[1])}
     if len(in_front) == 1:
         texts = [_NAMED.sub("", x) for x in texts]
@@ -290,7 +300,8 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
         unclear = comma is None and all(_PRINTED.fullmatch(texts[i]) for i in odd)
         several = len(each) > 1 and all(_SEVERAL.match(texts[i]) for i in odd)
         unclear |= several and any("." in x or "/" in x for x in odd.values())
-        return Column(name, texts=labels, strange=strange if unclear else {})
+        strange = strange if unclear else {}
+        return Column(name, texts=labels, strange=strange, struck=min(struck, default=""))
     of_word = {i: lower[i] for i, ok in enumerate(known) if ok and lower[i] in _FAILURES}
     bold = np.array([bool(_BOLD.search(cell)) for cell in raw])
     units = np.array([part[3] for part in found], dtype=object)[codes]
@@ -305,6 +316,7 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
         bold=bold[codes] if bold.any() else None,
         units=units if any(units) else None,
         named=min(in_front, default="") if len(in_front) == 1 else "",
+        struck=min(struck, default=""),
         bound=next((x for i, x in enumerate(texts) if x[:1] in tuple("<>≤≥≈") or i in between), ""),
     )
 

@@ -16,6 +16,7 @@ from mlaut.analysis.importers.grids.names import (
     MEAN,
     MEANS,
     PARTS,
+    are_numbered,
     bare_word,
     is_summary,
     role_of,
@@ -133,7 +134,9 @@ def keys_of(g: Sheet) -> Keys:
             if left:
                 text = f"it is unclear which of {', '.join(left[:8])} has the {what}: name it"
             ways: list[dict[str, Any]] = [{"score": x} for x in left[:2]]
-            if len(left) > 2 and not g.is_key([*rows, *levels]):
+            if are_numbered(left):
+                ways.insert(0, {"repeat": left})
+            elif len(left) > 2 and not g.is_key([*rows, *levels]):
                 ways = [{"strategy": rows}]
             raise g.refuse(text, *ways)
         scores = (left[0],)

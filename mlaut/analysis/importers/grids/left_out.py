@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import permutations
 
 import numpy as np
@@ -32,6 +33,7 @@ from mlaut.analysis.importers.grids.names import (
 )
 from mlaut.analysis.importers.grids.sheet import Sheet, likes, quoted
 from mlaut.analysis.importers.grids.single import OF_MODELS, is_metric
+from mlaut.analysis.results.tables import likely_meant, usual_metric
 from mlaut.analysis.scores.metric_names import metric as find_metric
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError, some_of
@@ -220,10 +222,13 @@ def without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> lis
     odd, unclear = odd_columns([g.columns[x] for x in numbers], kind)
     apart = scales_apart([g.columns[x] for x in numbers if x not in odd])
     if apart and _bounded(g.metric):
-        column, other = g.columns[apart[0]], next(x for x in numbers if x not in apart)
-        at, most = int(np.argmax(np.abs(column.numbers) > 1)), np.nanmax(g.columns[other].numbers)
-        has = f"`{apart[0]}` has {column.numbers[at]:g} on {g.label(rows)[at]!r}"
+        column, other = g.columns[apart[0]].numbers, next(x for x in numbers if x not in apart)
+        at, most = int(np.argmax(np.abs(column) > 1)), np.nanmax(g.columns[other].numbers)
+        has = f"`{apart[0]}` has {column[at]:g} on {g.label(rows)[at]!r}"
         inside = f"`{other}` is within 0 and {1 if most <= 1 else 100}, as {g.metric} is"
+        if most <= 1 and 2 * np.sum(np.abs(column) > 1) < np.isfinite(column).sum():
+            likely = likely_meant(column[at], matrix_of([g.columns[x] for x in numbers]))
+            inside += f": mend the cell{likely} or empty it, or leave out the whole column"
         raise g.refuse(f"{has}, and {inside}", {"unused": apart})
     for name, why in odd.items():
         g.drop([name], why)
@@ -240,10 +245,10 @@ def without_odd(g: Sheet, rows: list[str], numbers: list[str], kind: str) -> lis
 def _bounded(metric: str) -> bool:
     """Return whether a metric is known to have two ends."""
     usual = usual_name(metric) if metric else None
-    try:
-        return bool(np.isfinite(find_metric(usual.metric if usual else metric).bounds).all())
-    except AnalysisError:
-        return False
+    known = usual_metric(metric, usual.greater) if usual else None
+    with suppress(AnalysisError):
+        known = known or find_metric(usual.metric if usual else metric)
+    return known is not None and bool(np.isfinite(known.bounds).all())
 
 
 def of_the_test(g: Sheet, columns: list[str], kind: str) -> list[str]:

@@ -475,9 +475,9 @@ def _has_lists(g: Sheet, name: str) -> bool:
 
 
 def _measures(g: Sheet, name: str) -> bool:
-    """Return whether numbers are called a measure; texts are none, as a loss that was minimised."""
+    """Return whether numbers, or texts of a time, are called a measure; a loss may be a text."""
     called = usual_name(name) is not None or _STATISTIC.search(word_of(name)) is not None
-    return called and g.columns[name].is_number
+    return called and (g.columns[name].is_number or g.roles[name] == "size")
 
 
 def _may_tell(g: Sheet, name: str) -> bool:

@@ -24,6 +24,7 @@ _KEYS = {x: f"{x}s" for x in _ROLES} | {"strategy": "strategies"}
 _ERROR = re.compile(r"(?:^|_)(?:standard|std)_(?:error|err|deviation|dev)(?:_|$)")
 PER_TIME = re.compile(r"_per_(?:s|sec|second|min|minute|h|hour)$")
 _CORNER = re.compile(r"\s*([^/\\|]+?)\s*(?:[/\\|]|\b(?:vs\.?|and)\b)")  # names rows and columns
+_PLURAL = re.compile(r"(?<=[a-z]{3}[a-rt-z])s$")
 _TOP1 = {"accuracy", "acc1"}
 _WORD = 4  # letters up to which a known name must be a word of its own
 _ALONE = {True: r"(?<![a-z])%s(?![a-z])", False: "%s"}
@@ -60,6 +61,13 @@ def word_of(name: object) -> str:
 def shared_start(names: Sequence[str]) -> str:
     """Return the letters with which all names begin."""
     return "".join(x[0] for x in takewhile(lambda x: len({*x}) == 1, zip(*names, strict=False)))
+
+
+def are_numbered(names: Sequence[str]) -> bool:
+    """Return whether three names or more have one stem with numbers from 0 or 1: z0, z1, z2."""
+    stem = re.sub(r"\d+$", "", names[0]) if names else ""
+    counts = [{f"{stem}{i}" for i in range(first, first + len(names))} for first in (0, 1)]
+    return len(names) > 2 and bool(stem) and {*names} in counts
 
 
 def one_of_runs(name: str) -> str:
@@ -216,7 +224,7 @@ def same_metric(one: str, other: str) -> bool:
     """Return whether two names are those of one metric, whatever part of the data it is of."""
     name, _, short = one.lower().partition("(")
     same = other.lower() == short.rstrip(")") == "".join(x[0] for x in re.findall(r"\w+", name))
-    letters = [re.sub(r"[\W_]", "", x.lower()) for x in (one, other)]
+    letters = [_PLURAL.sub("", re.sub(r"[\W_]", "", x.lower())) for x in (one, other)]
     if letters[0] == letters[1] or same:  # of mAU-ROC_I, too, whose I was printed small
         return bool(one.strip())
     a, b = usual_name(one), usual_name(other)

@@ -1,7 +1,6 @@
 """The reading of a grid: which columns name datasets and strategies, which has the scores."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -42,7 +41,6 @@ from mlaut.analysis.importers.grids.wide import read_wide
 from mlaut.analysis.results.tables import usual_metric
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError
-from mlaut.helpers.markup import counted
 
 _SMALL_P = 1e-4  # below which half of the numbers are no scores of which more is better
 _LOOSE = {*WORDS["loose"], *WORDS["measures"]}
@@ -69,6 +67,7 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     g = Sheet(grid, asked)
     asked, g.others = g.asked, others
     g.drop(g.named("unused"))
+    g.drop([x for x, c in g.columns.items() if c.struck and not c.is_number], "struck out")
     complete_names(g)
     if unfolded := by_run(g, grid):
         table, words, names = unfolded
@@ -94,7 +93,6 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     if g.named("last") and not keys.scores:
         raise g.refuse("a last row of each run needs a table with one score in a row: name `score`")
     reading = read_long(g, keys) if keys.scores else read_wide(g, keys)
-    _check_places(g, reading)
     if not asked.columns.get("score"):
         _check_p_values(g, reading.score, keys.scores)
     scored = [g.columns[x] for x in keys.scores or g.columns]
@@ -108,6 +106,8 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     filled = [x for x in g.table.attrs.get("filled", ()) if x in g.given]
     forms = ["no header"] * (f"{NUMBERED} 1" in g.given)
     forms += [f"{quoted(filled, ', ')} filled down"] * bool(filled)
+    struck = next((x.struck for x in scored if x.is_number and x.struck), "")
+    forms += [f"what is struck out is no result, as in {struck!r}"] * bool(struck)
     spelt = g.table.attrs.get("spelt", {}).items()
     names["form"] = "; ".join([*forms, *(f"`{x}` of some files as `{y}`" for x, y in spelt)])
     reading = replace(reading, names=names, others=(*reading.others, *g.others))
@@ -115,16 +115,6 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
         reading = _by_own_metrics(g, reading)
     known = reading.metric or "own" in reading.names
     return reading if known else _by_text(grid, asked, reading)
-
-
-def _check_places(g: Sheet, reading: Reading) -> None:
-    """Raise an error where rows have one place, as those of two columns with gaps: one would go."""
-    levels = (reading.dataset, reading.strategy, reading.repeat, reading.fold)
-    counts = Counter(zip(*(x.tolist() for x in levels if x is not None), strict=True))
-    if len(counts) < len(reading.score):
-        (name, other), more = counts.most_common(1)[0][0][:2], len(reading.score) - len(counts)
-        text = f"{counted(more, 'row')} of scores would go, as others have their names (the first: "
-        raise g.refuse(f"{text}{name!r} and {other!r}): give columns of the same things one name")
 
 
 def _by_own_metrics(g: Sheet, reading: Reading) -> Reading:

@@ -2,10 +2,17 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from mlaut.analysis.importers.asked import Asked
 from mlaut.analysis.importers.grids.forms.grid import Grid
-from mlaut.analysis.importers.grids.names import is_summary, role_of, same_metric, without_unit
+from mlaut.analysis.importers.grids.names import (
+    are_numbered,
+    is_summary,
+    role_of,
+    same_metric,
+    without_unit,
+)
 from mlaut.analysis.importers.grids.sheet import Sheet
 from mlaut.analysis.scores.usual_names import part_of, usual_name
 
@@ -21,17 +28,19 @@ def by_run(g: Sheet, grid: Grid) -> tuple[Grid, Asked, dict[str, str]] | None:
 
     The last part names the columns of the runs, by their role.
     """
-    if g.levels is not None or {"score", "repeat", "fold"} & {*g.asked.columns}:
-        return None
     numbers = [x for x in g.columns if g.columns[x].is_number]
-    word, metric, runs = _runs(g, numbers)
+    given = {x: [*y] for x, y in g.asked.columns.items() if x in ("repeat", "fold")}
+    own = {x: y for x, y in given.items() if are_numbered(y) and {*y} <= {*numbers}}
+    if g.levels is not None or (({"score"} & {*g.asked.columns} or given) and not own):
+        return None
+    word, metric, runs = next(((x, "", y) for x, y in own.items()), None) or _runs(g, numbers)
     rest = [x for x in numbers if x not in runs]
     if not runs or any(g.metric and same_metric(without_unit(x), g.metric) for x in rest):
         return None
     over = [x for x in numbers if _NAME.fullmatch(x) and x not in runs]
     over += [x for x in rest if is_summary(x)]
     settings = [x for x in g.columns if x.startswith(_SETTING)] if "params" in g.columns else []
-    asked = g.asked
+    asked = replace(g.asked, columns={x: y for x, y in g.asked.columns.items() if x not in own})
     if settings and not asked.chosen:
         asked = asked.with_columns(strategy="params")
     level, value = ("fold" if word in _FOLDS else "repeat"), metric or g.metric or "score"

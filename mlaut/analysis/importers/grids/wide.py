@@ -33,6 +33,7 @@ from mlaut.analysis.importers.grids.long import FOLDER, RUNS, UNNAMED, doubled_r
 from mlaut.analysis.importers.grids.names import (
     DURING,
     PARTS,
+    are_numbered,
     bare_word,
     is_size,
     is_summary,
@@ -313,7 +314,10 @@ def _check_files(g: Sheet, rows: list[str], kind: str) -> None:
     scored = [x for x in g.columns if may_score(g, x)]
     if kind == "dataset" and FILE in rows and named and scored and likes(scored) != "strategy":
         text = f"`{FILE}` may name strategies, and each column of scores be of its own"
-        ways = [{"strategy": FILE, "dataset": named, "score": x} for x in scored[:2]]
+        each: list[Way] = [{"score": x} for x in scored[:2]]
+        if are_numbered(scored):
+            text, each = f"{text}, or repeats", [{"repeat": scored}, *each[:1]]
+        ways = [{"strategy": FILE, "dataset": named, **x} for x in each]
         raise g.refuse(f"{text} ({some_of(scored)})", *ways, {"dataset": rows})
 
 

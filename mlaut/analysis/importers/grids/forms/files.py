@@ -10,8 +10,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from mlaut.analysis.importers.grids.cells import WORDS, plain
 from mlaut.analysis.importers.grids.forms.framing import (
     filled_down,
     framed,
@@ -31,11 +33,16 @@ from mlaut.analysis.importers.grids.forms.markup import (
     rst_tables,
 )
 from mlaut.analysis.importers.grids.forms.nested import grid_of_object, named_rows
-from mlaut.analysis.importers.grids.forms.result_folders import tables_of_folder
+from mlaut.analysis.importers.grids.forms.result_folders import (
+    SecondHeaderError,
+    tables_of_folder,
+)
+from mlaut.analysis.importers.grids.names import role_of
 from mlaut.errors import AnalysisError, DataError
 from mlaut.files_io.kinds import EXCEL, JSON, MARKUP, NOTEBOOK, PICKLES, TEXTS
 from mlaut.files_io.safe_files.plain_files import MOST_JSON, check_plain, read_plain, strict_json
 from mlaut.files_io.tables.tables import ending_of, read_table
+from mlaut.helpers.markup import counted
 from mlaut.helpers.optional import need
 
 _TABLES_IN: dict[str, Callable[[str], Iterator[Printed]]] = {
@@ -44,6 +51,9 @@ _TABLES_IN: dict[str, Callable[[str], Iterator[Printed]]] = {
     ".tex": latex_tables,
 }
 _MARKUP = {ending: _TABLES_IN.get(ending, markdown_tables) for ending in MARKUP}
+_KEYS = ("dataset", "strategy")
+_NO_SCORES = {*WORDS["no_result"], *WORDS["failures"]}
+_NAMES = 10_000  # of rows, among which a name of their column is looked for
 _NUMBER = re.compile(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?%?|nan|NaN|")
 _DECIMALS = re.compile(r"(\s*[+-]?\d*,\d+\s*\n?)+")  # a column of numbers with decimal commas
 _JSON = re.compile(r"\s*(?:\{|\[\s*[^\sa-zA-Z!])")  # neither "[Info]" of a log nor "[![" of a badge
@@ -143,7 +153,42 @@ def _of_delimited(path: Path) -> Grid:
         table = table.reset_index()
     elif ending in (".parquet", ".pq") and not pd.api.types.is_numeric_dtype(table.index):
         table = table.rename_axis("").reset_index()
-    return Grid("", filled_down(tidy(table)))
+    table = tidy(table)
+    again = _further_heads(table)
+    equal = again & (table == [*table]).all(axis=1).to_numpy() if again.any() else again
+    if (again & ~equal).any():
+        raise _second_header(path, table.loc[again & ~equal].iloc[0].tolist())
+    n = int(equal.sum())
+    left = (f"{counted(n, 'row')} that repeat{'s' * (n == 1)} the names of columns",) * (n > 0)
+    return Grid("", filled_down(table[~equal].reset_index(drop=True)), left=left)
+
+
+def _further_heads(table: pd.DataFrame) -> np.ndarray:
+    """Return which rows have names of columns again: the first's, and no number where others do."""
+    none = np.zeros(len(table), dtype=bool)
+    texts = (
+        table.select_dtypes(exclude="number") if table.columns.nlevels == 1 else table.iloc[:, :0]
+    )
+    if len(texts.columns) < table.shape[1] or table.shape[1] < 2:  # a column of numbers alone
+        return none
+    first = table.iloc[:, 0].astype(str).str.strip()
+    name = str(table.columns[0]).lower()
+    known = [x for x in first.unique()[:_NAMES] if x.lower() == name or role_of(x) in _KEYS]
+    at = np.flatnonzero(first.isin(known))
+    scored = table.iloc[:_NAMES, 1:].map(lambda x: is_score(plain(str(x)))) if len(at) else none
+    for i in at.tolist() if np.any(np.mean(scored, axis=0) > 1 / 2) else ():
+        cells = [str(x) for x in table.iloc[i].tolist()[1:] if isinstance(x, str)]
+        none[i] = len(cells) > 0 and not any(is_score(x) or x.lower() in _NO_SCORES for x in cells)
+    return none
+
+
+def _second_header(path: Path, names: Sequence[object]) -> SecondHeaderError:
+    """Return the error about a file in which another table begins, with its line."""
+    own = [str(x) for x in names if isinstance(x, str)]
+    lines = enumerate(text_of(path).splitlines(), 1)
+    line = next((n for n, x in lines if n > 1 and all(name in x for name in own)), 0)
+    text = f"{path}: line {line} is a second header ({', '.join(own)}), so it has two tables"
+    return SecondHeaderError(f"{text}: save each as a file of its own")
 
 
 def _quoted_whole(lines: Sequence[str]) -> list[str]:

@@ -20,8 +20,14 @@ _LINES = re.compile(
     r"(?![a-zA-Z])(?:\([^)]*\)|\[[^\]]*\]|\{[^{}]*\})*"
 )
 _SIGNS = {"b": "**", "strong": "**", "sup": "<sup>", "br": " "}  # of tags
+_SIGNS |= dict.fromkeys(("s", "del", "strike"), "~~")
+_HEADS = ("h1", "h2", "h3", "h4", "h5", "h6", "caption", "summary")
 _RULES = 3  # above, below the names of columns, and below
 _NEAR = 4  # lines above a table, and below its heading, that may list metrics
+_FOLDED, _BOLD = 7, 8  # levels of the summary of what a page folds, and of a bold line
+_TAGGED = re.compile(  # headings of HTML in Markdown, and bold lines
+    r"(?is)<(summary|h[1-6])\b[^>]*>(.*?)</\1>|^[ \t]*<(b|strong)>([^<|\n]+)</\3>:?[ \t]*$", re.M
+)
 _TITLE = 120  # letters of a line above a table that ends with a colon
 _SENTENCE = re.compile(
     r"[.!?]$|[.!?] +[A-Z]|\b(?:is|are|was|were|has|have|can|will|we|you|following)\b"
@@ -52,6 +58,7 @@ class Printed(NamedTuple):
 def markdown_tables(text: str) -> Iterator[Printed]:
     """Yield each table with bars in a text of Markdown, called after its heading."""
     text = _FENCED.sub(lambda x: x[0] if re.search(r"-\s*\|", x[0]) else "\n```\n", text)
+    text = _TAGGED.sub(_marked, text)
     lines, at, label = re.sub(r"(?s)<!--.*?-->", "", text).splitlines(), 0, ""
     introduction = ""  # the last line with a colon at its end
     above, found = list[tuple[float, str]](), list[tuple[list[tuple[float, str]], str, Rows]]()
@@ -64,11 +71,13 @@ def markdown_tables(text: str) -> Iterator[Printed]:
             above = [x for x in above if x[0] < level] + [(level, line.strip("# *:").strip())]
             label, introduction = "", line.strip(" *:#") if line.rstrip().endswith(":") else ""
             near = [line] * bool(introduction)
+        elif line.strip().startswith("</details"):
+            above, label = [x for x in above if x[0] < _FOLDED], ""
         elif line.strip() and "|" not in line:
             label = "" if goes_on else _short(line)
             near.append(line)
             if introduction and re.match(r"\s*[-*+] ", line):  # a list, and no table
-                above = [x for x in above if x != (7, introduction)]
+                above = [x for x in above if x != (_BOLD, introduction)]
                 introduction = ""
             if OF_MEASURE.match(line):  # of all tables up to the next heading of the same level
                 above = [*above, (above[-1][0] // 1 + 0.5 if above else 0.5, line.strip())]
@@ -95,11 +104,18 @@ def markdown_tables(text: str) -> Iterator[Printed]:
 
 
 def _level_of(line: str) -> int:
-    """Return the level of a heading, 7 of a bold line or one with a colon at its end; else 0."""
+    """Return the level of a heading, also of a bold line or one with a colon at its end; else 0."""
     if line.lstrip().startswith("#"):
         return len(line.strip()) - len(line.strip().lstrip("#"))
     titled = re.fullmatch(r"\*\*[^|]*\*\*:?|\w[^|]*:", line.strip())
-    return 7 if titled and _short(line) else 0
+    return _BOLD if titled and _short(line) else 0
+
+
+def _marked(tagged: re.Match[str]) -> str:
+    """Return a heading of HTML, or a bold line, as that of Markdown, without other tags."""
+    text = " ".join(re.sub(r"<[^>]*>|[*#]", " ", tagged[2] or tagged[4]).split())
+    level = int(tagged[1][1]) if (tagged[1] or "")[1:].isdigit() else _FOLDED
+    return f"\n\n{'#' * level} {text}\n\n" if tagged[1] else f"**{text}**"
 
 
 def _short(line: str) -> str:
@@ -258,7 +274,7 @@ class _Html(HTMLParser):
             ]
             self.span = (int(sizes[0]) or 1, int(sizes[1]) or 1)
             self.in_cell, self.text = True, ""
-        elif tag in ("h1", "h2", "h3", "h4", "h5", "h6", "caption"):
+        elif tag in _HEADS:
             self.text = ""
         elif tag in _SIGNS and (self.in_cell or tag == "br"):
             self.text += _SIGNS[tag]
@@ -267,7 +283,7 @@ class _Html(HTMLParser):
         if tag in ("td", "th", "tr", "table"):
             self._close()
             self.ended = tag == "tr"
-        if tag in ("h1", "h2", "h3", "h4", "h5", "h6", "caption") and not self.in_cell:
+        if tag in _HEADS and not self.in_cell:
             self.heading = " ".join(self.text.split())
         if tag in _SIGNS and self.in_cell:
             self.text += _SIGNS[tag].replace("<", "</")

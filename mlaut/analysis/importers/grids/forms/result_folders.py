@@ -26,6 +26,10 @@ _MEASURED = {"metrics", "scores", "results"}  # of one run, perhaps in parts
 _OUTPUT = {"result", "results", "out", "output", "eval", "log"}
 
 
+class SecondHeaderError(AnalysisError):
+    """Error that a file of one table has two, of which a folder must not leave out one."""
+
+
 def tables_of_folder(folder: Path, read: Callable[[Path], list[Grid]]) -> list[Grid]:
     """Return the rows of all files of a folder, with columns of what the names of files tell.
 
@@ -40,6 +44,8 @@ def tables_of_folder(folder: Path, read: Callable[[Path], list[Grid]]) -> list[G
     for file in files:
         try:
             grids = _of_run(file) or read(file)
+        except SecondHeaderError:
+            raise
         except (AnalysisError, DataError, ValueError):
             grids = []
         if len(grids) == 1 and grids[0].table.columns.nlevels == 1:
