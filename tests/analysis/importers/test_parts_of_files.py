@@ -28,7 +28,7 @@ def test_lists_of_rows_of_several_forms_are_tables_of_json(tmp_path):
     content = {"about": {"a": 1}, "board": board, "gains": gains}
     (tmp_path / "t.json").write_text(json.dumps(content), encoding="utf-8")
     results = read_results(tmp_path / "t.json", "top1_accuracy")  # the very name of a column
-    assert results.scores.to_numpy().tolist() == [[90.0, 80.0]]
+    assert results.scores.to_numpy().tolist() == [[0.9, 0.8]]  # told as percent
     assert "not used: `about`, tables of the file other than 'board' (1)" in results.how_read
 
 
