@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from mlaut.analysis.scores.usual_names import is_fraction
+
 STRATEGIES = ["XGBoost", "Random Forest", "LightGBM", "kNN", "SVM (RBF)", "MLP", "ResNet-18"]
 DATASETS = ["iris", "cifar10", "mnist", "adult", "wine", "german credit", "yeast", "glass", "sonar"]
 METRICS = {  # name: names of its column, whether more is better, whether values are within 0 and 1
@@ -93,7 +95,7 @@ class _Maker:
         if self.unit and self.maybe("percent", 0.25):
             texts, scale = (100 * table).map(lambda x: f"{x:.2f}"), 100
             self.truth = truth.round(4)
-            if self.metric not in ("accuracy", "auc", "f1"):
+            if not is_fraction(self.metric):
                 self.truth = 100 * truth  # the range of other metrics is not known
         if self.maybe("bold", 0.25):
             best = truth.eq((truth.max if self.greater else truth.min)(axis=1), axis=0)

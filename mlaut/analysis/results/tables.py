@@ -295,10 +295,8 @@ def _metric_of_table(which: Any, greater_is_better: bool | None, values: np.ndar
         usual = usual_metric(which, greater_is_better)
         beyond = given is not None and usual is not None and bool(_outside(values, usual).any())
         if isinstance(usual, TableMetric) and not _are_percentages(values, usual):
-            outside = _outside(values, usual)
-            if 2 * outside.sum() > np.isfinite(values).sum():  # percent; some may be fractions
-                usual.bounds = (0.0, 100.0)
-                beyond |= not _outside(values, usual).any()
+            mostly, far = _in_percent(values, usual)  # some of which may be fractions
+            beyond |= mostly and not far.any()
         return TableMetric(which, greater_is_better, known=None if beyond else usual)
     if greater_is_better is None:
         return known
@@ -387,6 +385,9 @@ def _are_single(values: np.ndarray) -> bool:
 def _check_bounds(table: pd.DataFrame, values: np.ndarray, score: MLautScore) -> None:
     low, high = score.bounds
     outside = _outside(values, score)
+    mostly, far = _in_percent(values, score)
+    if mostly and far.any():
+        high, outside = 100.0, far
     if outside.any():
         i, k = np.argwhere(outside)[0]
         fits = np.flatnonzero(~outside.any(axis=0))
@@ -427,6 +428,14 @@ def _are_percentages(values: np.ndarray, score: MLautScore) -> bool:
     most = np.concatenate([np.fmax.reduce(values, axis) for axis in (0, 1)])
     above = score.bounds in ((0, 1), (-np.inf, 1)) and not (most <= 1).any() and (most > 10).any()
     return bool(above and not ((values < 0) | (values > 100)).any())
+
+
+def _in_percent(values: np.ndarray, score: MLautScore) -> tuple[bool, np.ndarray]:
+    """Return whether most scores of a metric up to 1 are in percent, and which are in no units."""
+    far = np.isfinite(values) & ((values < 0) | (values > 100))
+    most = np.isfinite(values).sum() / 2
+    fits = score.bounds == (0, 1) and 2 * far.sum() < most
+    return bool(fits and _outside(values, score).sum() > most), far
 
 
 def likely_meant(value: float, others: np.ndarray) -> str:

@@ -44,7 +44,9 @@ def test_fractions_in_percent_are_read_and_checked_as_such(tmp_path):
     assert low.scores.loc["d1", "alpha"] == pytest.approx(8 * 0.91)
     percent = 100 * WIDE
     percent.loc["d3", "beta"] = 8450
-    assert "within 0 and 100, and 'beta' has 8450 on 'd3'" in refused(tmp_path, percent, "ndcg@10")
+    for metric in ("ndcg@10", "accuracy"):
+        text = refused(tmp_path, percent, metric)
+        assert "within 0 and 100, and 'beta' has 8450 on 'd3': mend it, or empty it" in text
 
 
 def test_one_dataset_that_is_too_hard_makes_no_several_scales(tmp_path):

@@ -111,7 +111,7 @@ def spelt_alike(tables: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
     for table, names in zip(tables, own, strict=True):
         other = {x: named[y] for x, y in names.items() if y not in {*both, ""} and named[y] != x}
         found.append(table.rename(columns=other))
-        found[-1].attrs["spelt"] = other
+        found[-1].attrs |= {"spelt": other} if other else {}
     return found
 
 
@@ -170,6 +170,7 @@ def _of_run(path: Path) -> list[Grid]:
 
 def _together(tables: dict[Path, pd.DataFrame], folder: Path, note: tuple[str, ...]) -> Grid:
     """Return the rows of files as one table, called after the end that all their names have."""
+    spelt = {x: y for z in tables.values() for x, y in z.attrs.pop("spelt", {}).items()}
     parts = _split_off(_parts_of_names([file.relative_to(folder) for file in tables]))
     stems = {stem_of(file.name) for file in tables}
     ends = stems if len(stems) == 1 else {re.split(r"[_.-]", x)[-1] for x in stems}
@@ -188,9 +189,8 @@ def _together(tables: dict[Path, pd.DataFrame], folder: Path, note: tuple[str, .
                 table = table.rename(columns={first: ROW})
         rows.append(table.assign(**names))
     name = ends.pop() if len(ends) == 1 and len(tables) > 1 else ""
-    spelt = {x: y for z in tables.values() for x, y in z.attrs.get("spelt", {}).items()}
     whole = pd.concat(rows, ignore_index=True)
-    whole.attrs = {"spelt": spelt}
+    whole.attrs |= {"spelt": spelt}
     return Grid(name, whole, left=note)
 
 
