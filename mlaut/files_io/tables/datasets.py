@@ -324,7 +324,7 @@ def check_target(labels: pd.Series | pd.DataFrame, task: str) -> None:
                 f"target {labels.name!r}: {counted(len(rows), 'value is', 'values are')} {what}, "
                 f"the first in row {rows[0]}; drop these rows"
             )
-    if task == CLASSIFICATION and labels.nunique() < 2:
+    if task == CLASSIFICATION and len(labels.unique()) < 2:
         raise DataError(
             f"target {labels.name!r}: one class only, {labels.tolist()[0]!r}; "
             "a classification needs rows of at least two"
@@ -376,9 +376,9 @@ def put_dataset(parent: h5py.Group, key: str, dataset: Dataset) -> None:
     write_frame(group, "table", dataset.frame, _encoded.pop(dataset, None))
     if dataset.array is not None:
         put_array(group, dataset.array)
-    classification = dataset.task == CLASSIFICATION
-    target, several = dataset.target, isinstance(dataset.target, list)
-    n_classes = len(target) if several else int(dataset.labels.nunique())
+    target, several, n_classes = dataset.target, isinstance(dataset.target, list), None
+    if dataset.task == CLASSIFICATION:  # no label is missing (`check_target`)
+        n_classes = len(target) if several else len(dataset.labels.unique())
     apart = {*dataset.targets, *chain.from_iterable(dataset.roles.values())}
     about = {
         "name": dataset.name,
@@ -388,7 +388,7 @@ def put_dataset(parent: h5py.Group, key: str, dataset: Dataset) -> None:
         "n_features": dataset.frame.shape[1] - len(apart)
         if dataset.array is None
         else prod(row_shape(dataset.array)),
-        "n_classes": n_classes if classification else None,
+        "n_classes": n_classes,
         "fingerprint": dataset.fingerprint,
         "metadata": dataset.metadata,
     }
@@ -425,11 +425,15 @@ def _repeated_rows(dataset: Dataset) -> int:
     apart = list(chain.from_iterable(dataset.roles.values()))
     rows = dataset.frame.drop(columns=apart) if apart else dataset.frame
     # Equal rows are equal in each column: a column of different numbers leaves few to compare.
-    number = next((name for name, dtype in rows.dtypes.items() if dtype.kind == "f"), None)
-    if number is not None and (again := rows[number].duplicated(keep=False)).mean() < 0.5:
-        if not again.any():
+    number = next(
+        (name for name, dtype in zip(rows, rows.dtypes, strict=True) if dtype.kind == "f"), None
+    )
+    if number is not None:
+        repeated = rows[number].duplicated(keep=False).to_numpy()
+        if not repeated.any():
             return 0
-        rows = rows[again]
+        if repeated.mean() < 0.5:
+            rows = rows[repeated]
     try:
         again = pd.util.hash_pandas_object(rows, index=False).duplicated(keep=False)
     except UnicodeEncodeError:  # a lone surrogate, which pandas cannot hash
