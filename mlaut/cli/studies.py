@@ -19,7 +19,15 @@ from mlaut.cli.inputs import (
     the_bundles,
     with_settings,
 )
-from mlaut.cli.output import Answer, as_json, one_line, show, show_rows, show_table
+from mlaut.cli.output import (
+    Answer,
+    as_json,
+    in_own_words,
+    one_line,
+    show,
+    show_rows,
+    show_table,
+)
 from mlaut.errors import (
     AnalysisError,
     OptionalPackageError,
@@ -257,6 +265,7 @@ def report(study: Path, output: Path | None, style: str, methods: bool, **given:
             asks = _at_a_terminal() and question.readings and style in ("text", "full")
             if unread or (not asks and (methods or output or style not in QUESTIONS)):
                 raise
+            question.text = in_own_words(question.text)
             if not as_json():
                 show(QUESTIONS[style](question))
             if asks and (chosen := _chosen(question, given["metric"])):

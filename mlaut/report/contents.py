@@ -27,7 +27,7 @@ class Contents:
     source : ReadOnce or None
         The study, from which a page reads what lies behind the scores; None for a table.
     options : str
-        Metrics and their direction as options of ``mlaut report``, if they were given.
+        Metrics, their direction and columns as options of ``mlaut report``, if they were given.
     """
 
     study: Path

@@ -8,6 +8,7 @@ import pandas as pd
 
 from mlaut.analysis import QuestionError, Results
 from mlaut.analysis.common.numerics import rank_losses
+from mlaut.analysis.importers.asked import Asked
 from mlaut.errors import shortened, some_of
 from mlaut.helpers.markup import counted, json_text, marked, printable
 from mlaut.report.shown import ShownTable, TableColumn, decimals_of, in_words_of
@@ -102,7 +103,13 @@ def _answers(question: QuestionError) -> Iterator[tuple[str, str]]:
     """Yield the command of each reading, and what it reads, if that is known."""
     if question.readings:
         return zip(question.readings, _told(question), strict=True)
-    return ((way.command(), "") for way in question.ways)
+    return ((way.command(), _said(way)) for way in question.ways)
+
+
+def _said(way: Asked) -> str:
+    """Return what columns are, by the words of an answer whose scores are not known."""
+    given = way.given.items()
+    return "; ".join(f"{role}: {' + '.join(f'`{x}`' for x in names)}" for role, names in given)
 
 
 def _told(question: QuestionError) -> list[str]:

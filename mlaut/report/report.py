@@ -128,6 +128,9 @@ def make_report(
     options = [f"--metric {shlex.quote(name)}" for name in names]
     if greater_is_better is not None:
         options.append("--greater-is-better" if greater_is_better else "--less-is-better")
+    if columns:
+        each = [f"{x}={y if isinstance(y, str) else '+'.join(y)}" for x, y in columns.items()]
+        options.append(f"--columns {shlex.quote(','.join(each))}")
     return replace(content, options=" ".join(options))
 
 

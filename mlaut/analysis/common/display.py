@@ -27,8 +27,8 @@ def number(value: Any, digits: int = 4) -> str:
 
     Examples
     --------
-    >>> number(12.0), number(0.000123456), number(float("nan")), number((8, 960.0))
-    ('12', '0.0001235', '-', '8, 960')
+    >>> number(12.0), number(0.000123456), number(float("nan")), number((8, 41001.5))
+    ('12', '0.0001235', '-', '8, 41002')
     """
     if type(value) is not float:  # most are, of a page's hundred thousand numbers
         if isinstance(value, tuple | list):
@@ -40,7 +40,10 @@ def number(value: Any, digits: int = 4) -> str:
     plain = float(value)
     if plain != plain:
         return "-"
-    return f"{int(value)}" if plain.is_integer() and abs(plain) < 1e9 else f"{plain:.{digits}g}"
+    if plain.is_integer() and abs(plain) < 1e9:
+        return f"{int(plain)}"
+    large = 10**digits <= abs(plain) < 1e9  # no 4.1e+04 beside 41000
+    return f"{plain:.0f}" if large else f"{plain:.{digits}g}"
 
 
 def p_text(p: float) -> str:

@@ -8,7 +8,12 @@ import pandas as pd
 from mlaut.analysis.common.result_types import ResultTable
 from mlaut.analysis.methods.ratings.elo import duels, elo_ratings
 from mlaut.analysis.pairwise.corrections import adjust
-from mlaut.analysis.results.missing import MOST_LEFT_OUT, with_reason, without_seldom_run
+from mlaut.analysis.results.missing import (
+    MOST_LEFT_OUT,
+    with_reason,
+    without_empty,
+    without_seldom_run,
+)
 from mlaut.analysis.results.results import Results
 from mlaut.errors import AnalysisError
 from mlaut.helpers.markup import counted
@@ -55,6 +60,7 @@ def compare_shared(results: Results, alpha: float = 0.05) -> ResultTable:
     >>> shared.frame[["datasets", "won", "tied", "lost"]].loc[("A", "B")].tolist()
     [2, 2, 0, 0]
     """
+    gaps, results = results.gaps, without_empty(results)
     wins, names = _by_unit(results), np.array(results.strategies, dtype=object)
     ahead, tied = ((wins == sign).sum(axis=0) for sign in (1, 0))
     a, b = np.nonzero(np.triu(ahead + tied + ahead.T, 1))
@@ -67,12 +73,13 @@ def compare_shared(results: Results, alpha: float = 0.05) -> ResultTable:
     frame = pd.DataFrame({**counts, "p_value": _p_values(won, lost)}, index)
     frame["adjusted"] = adjust(frame["p_value"].to_numpy(), "holm")
     frame = frame.sort_values(["p_value", "won"], ascending=[True, False], kind="stable")
+    left_out = [f"{x}." for x in results.gaps if x not in gaps]
     return ResultTable(
         name="pairs on shared datasets",
         frame=frame,
         source="Demsar 2006, section 3.1.4; Holm 1979",
         metric=results.metric.loss_name,
-        notes=_sentences(results, frame, alpha),
+        notes=(*_sentences(results, frame, alpha), *left_out),
     )
 
 

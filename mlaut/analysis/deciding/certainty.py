@@ -70,7 +70,7 @@ def _agree(table: VerdictTable) -> str:
         texts.append(f"{shows} {some(found, *_OTHERS)} to be worse")
     elif unsure and best:
         kept = f"the {best} that {OPEN}" if best > 1 else f"{table.leader} as the best"
-        texts.append(f"{f'{others} keeps' if n == 1 else 'all keep'} {kept}")
+        texts.append(f"{f'{others} keeps' if n == 1 else f'all {others} keep'} {kept}")
     if unsure:
         texts.append(_unconfirmed(table, unsure))
     texts = texts or [

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Hashable, Iterator, Set
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 from mlaut.analysis.importers.asked import QuestionError
@@ -21,7 +22,7 @@ _OF_PROGRAMS = {
     "OpenML": {"run_id", "task_id", "data_name", "function", "value"},
     "sktime": {"validation_id", "model_id"},
 }
-_SEEN = 4096  # bytes in which such a word is looked for
+_SEEN, _FILES = 4096, 20  # bytes of a file, and files, in which such a word is looked for
 
 
 def read_by_plugin(
@@ -60,14 +61,18 @@ def boards_named(path: Path) -> Iterator[None]:
     except (AnalysisError, DataError) as error:
         if not (hint := _of_boards()) or not path.exists():
             raise
-        if not path.is_dir():
-            with path.open(encoding="utf-8", errors="replace") as file:
-                if not _OF_BOARDS.search(file.read(_SEEN)):
-                    raise
+        files = path.rglob("*.*") if path.is_dir() else [path]
+        if not any(map(_is_of_a_board, islice(filter(Path.is_file, files), _FILES))):
+            raise
         if isinstance(error, QuestionError):  # its commands come last
             asked = (error.ways, error.readings, error.sheet)
             raise QuestionError(f"{error.text}{hint}", *asked) from error
         raise type(error)(f"{error}{hint}") from error
+
+
+def _is_of_a_board(path: Path) -> bool:
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return bool(_OF_BOARDS.search(file.read(_SEEN)))
 
 
 def _of_boards() -> str:

@@ -82,7 +82,7 @@ last' where there is the option (also 'drop datasets' or the name of a fallback;
     if how in results.strategies and how not in TREATMENTS:
         stand_in = results.cell_losses[:, [results.strategies.index(how)]]
         return _filled(results, stand_in, f"the loss of {how}", f"{how} stands in")
-    results = _without_empty(results)
+    results = without_empty(results)
     return _TREATED[how](results) if _holes(results).any() else results
 
 
@@ -180,7 +180,7 @@ def _failures_last(results: Results) -> Results:
     nobody = np.any(np.isnan(results.cells).all(axis=1) & results.expected, axis=(1, 2))
     name = results.metric.name
     results = _without(results, "datasets", nobody, f"no strategy has {name} on all folds")
-    results = _without_empty(results)
+    results = without_empty(results)
     return _ranked_last(results) if _holes(results).any() else results
 
 
@@ -231,7 +231,7 @@ def without_seldom_run(results: Results) -> Results:
     return _without(results, "strategies", lack, f"{_whose(results)}; run them there to judge them")
 
 
-def _without_empty(results: Results) -> Results:
+def without_empty(results: Results) -> Results:
     """Return results without the strategies that have none: values for them would be a copy's."""
     empty = np.all(np.isnan(results.cells), axis=(0, 2, 3))
     names = some_of(name for name, none in zip(results.strategies, empty, strict=True) if none)

@@ -151,7 +151,41 @@ def even_repeats(results: Results, failed: Collection[tuple[int, ...]] = ()) -> 
     ), text
 
 
-def shared_folds(results: Results, failed: Collection[tuple[int, ...]] = ()) -> tuple[Results, str]:
+def repeats_are_paired(results: Results) -> bool:
+    """Return whether a repeat is harder than another for all strategies, as one of patients is.
+
+    Means over different repeats then differ by what was repeated. Seeds of trainings mostly have
+    no such effect. Its share of the variance (intraclass correlation) is estimated from the
+    strategies that have all repeats, or where there are not two, from the repeats that all have.
+    """
+    if results.cells.shape[2] < 2:
+        return False
+    each = [_squares(x) for x in results.cells.mean(axis=3).swapaxes(1, 2)]
+    between, within, df, df_within = np.sum(each, axis=0).tolist()
+    if not df_within or not between:
+        return False
+    between, within, k = between / df, within / df_within, 1 + df_within / df
+    return bool((between - within) / (between + (k - 1) * within) > _PAIRED)
+
+
+def _squares(scores: np.ndarray) -> tuple[float, float, int, int]:
+    """Return sums of squares between and within repeats of a dataset, and degrees of freedom."""
+    scores = scores[~np.isnan(scores).all(axis=1)]  # (R, K)
+    none = np.isnan(scores)
+    whole = ~none.any(axis=0)
+    scores = scores[:, whole] if whole.sum() > 1 else scores[~none.any(axis=1)]
+    df, k = len(scores) - 1, scores.shape[1]
+    if df < 1:
+        return 0.0, 0.0, 0, 0
+    own = scores - scores.mean(axis=0)
+    common = own.mean(axis=1, keepdims=True)
+    squares = k * float((common**2).sum()), float(((own - common) ** 2).sum())
+    return (*squares, df, df * (k - 1))
+
+
+def shared_folds(
+    results: Results, failed: Collection[tuple[int, ...]] = (), what: str = "fold"
+) -> tuple[Results, str]:
     """Return results without folds that some strategies lack, where most of a dataset's are left.
 
     All strategies count there on the folds that they share; the text says how many are left out.
@@ -168,7 +202,7 @@ def shared_folds(results: Results, failed: Collection[tuple[int, ...]] = ()) -> 
     whose = (none & gone[:, None]).any(axis=(0, 2, 3))
     names = some_of(name for name, lacks in zip(results.strategies, whose, strict=True) if lacks)
     n, on = int(gone.sum()), int(gone.any(axis=(1, 2)).sum())
-    text = f"{counted(n, 'fold')} left out on {counted(on, 'dataset')}, without result of {names}"
+    text = f"{counted(n, what)} left out on {counted(on, 'dataset')}, without result of {names}"
     cells = np.where(gone[:, None], np.nan, results.cells)
     losses = results.metric.loss(cells)
     return replace(
@@ -465,6 +499,7 @@ def _outside(values: np.ndarray, score: MLautScore) -> np.ndarray:
     return np.isfinite(values) & ((values < low - slack) | (values > high + slack))
 
 
+_PAIRED = 0.5  # share of the variance of repeats that is common to all strategies
 _TOLD = 5  # strategies that lack repeats
 _MOST_CELLS = 50_000_000  # 400 MB for each array of them
 _LARGEST = 1e150  # score: its square is below the largest number, which is about 1e308

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from mlaut.analysis.importers.grids.cells import WORDS
-from mlaut.analysis.importers.grids.columns import measure_in
+from mlaut.analysis.importers.grids.columns import means_of_others, measure_in
 from mlaut.analysis.importers.grids.names import MEAN, MEANS, PARTS
 from mlaut.analysis.importers.grids.sheet import Reading
 from mlaut.analysis.results.results import Results
@@ -15,11 +15,12 @@ from mlaut.analysis.results.tables import (
     TableMetric,
     check_cells,
     even_repeats,
+    repeats_are_paired,
     shared_folds,
 )
 from mlaut.analysis.scores.metric_names import direction
 from mlaut.analysis.scores.usual_names import usual_name
-from mlaut.errors import AnalysisError
+from mlaut.errors import AnalysisError, some_of
 from mlaut.helpers.markup import counted
 from mlaut.records import NO_RESULT
 
@@ -31,6 +32,7 @@ _NORMALIZED = re.compile(r"(?<!un)normali[sz]ed|^n(?=rmse|mae|mse)", re.I)  # to
 
 def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Results:
     """Return the results of a reading, with the sentence on how the table was read."""
+    reading = _without_means(reading)
     rows, datasets = pd.factorize(reading.dataset)
     columns, strategies = pd.factorize(reading.strategy)
     levels = [_numbered(part) for part in (reading.repeat, reading.fold)]
@@ -47,6 +49,10 @@ def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Resu
         spreads[at] = reading.spread
     expected = np.zeros((shape[0], *shape[2:]), dtype=bool)
     expected[rows, repeat, fold] = True
+    nobody = np.isnan(cells).all(axis=1)  # has a score: what all lack is no loss of one
+    failing = [*reading.words]
+    nobody[rows[failing], repeat[failing], fold[failing]] = False
+    expected &= ~(nobody & ~nobody.all(axis=(1, 2))[:, None, None])
     failed = {(rows[i], columns[i], repeat[i], fold[i]): word for i, word in reading.words.items()}
     index = _index(expected, datasets)
     wide = pd.DataFrame(np.moveaxis(cells, 1, -1)[expected], index=index, columns=list(strategies))
@@ -62,9 +68,13 @@ def results_of_reading(reading: Reading, greater_is_better: bool | None) -> Resu
     if levels[0] is not None and _RUNS.search(reading.names["repeat"]):
         # run 0 of one has nothing to do with run 0 of another
         results = replace(results, runs=results.cells)
+    paired = repeats_are_paired(results)
+    results, unshared = (
+        shared_folds(results, frozenset(failed), "repeat") if paired else (results, "")
+    )
     results, uneven = even_repeats(results, frozenset(failed))
     results, fewer = shared_folds(results, frozenset(failed))
-    uneven = "; ".join(filter(None, (uneven, fewer)))
+    uneven = "; ".join(filter(None, (unshared, uneven, fewer)))
     empty = np.argwhere(np.isnan(results.cells) & results.expected[:, None])
     reasons = {(i, k, r, f): failed.get((i, k, r, f), NO_RESULT) for i, k, r, f in empty.tolist()}
     spread = np.abs(spreads) / (100 if results.percent else 1)
@@ -94,6 +104,15 @@ def _check_places(reading: Reading, at: np.ndarray) -> None:
         )
 
 
+def _without_means(reading: Reading) -> Reading:
+    """Return a reading without the datasets whose scores are the means of those of others."""
+    table = reading.table()
+    means = {table.columns[i]: of for i, of in means_of_others(table.to_numpy()).items()}
+    members = {x: some_of([f"`{y}`" for y in table.columns[of]], 2) for x, of in means.items()}
+    told = [f"dataset `{x}` (the mean of {of})" for x, of in members.items()]
+    return replace(reading.without(means), unused=(*reading.unused, *told))
+
+
 def _sign_within(metric: str) -> str:
     """Return the arrow of the metric in a longer name, as of ``source_accuracy_mean``; or empty.
 
@@ -118,7 +137,7 @@ def _scales(results: Results) -> str:
     least = size.sort_values().iloc[int(len(size) >= _MANY) :]  # one may be too hard for all
     inside, below = (low >= 0) & (high <= 1), high < 0
     if below.any() and (low >= 0).any():
-        parts = f"{below.sum()} below 0, {(low >= 0).sum()} not"
+        parts = f"{below.sum()} datasets with scores below 0 alone, {(low >= 0).sum()} with none"
     elif inside.any() and not inside.all() and (low[~inside] > 1).all() and high.max() > _FAR / 10:
         parts = f"{inside.sum()} within 0 and 1, {(~inside).sum()} up to {high.max():.3g}"
     elif size.max() > _FAR * least.min():

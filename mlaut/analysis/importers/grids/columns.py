@@ -27,6 +27,9 @@ _LARGEST = 1e150
 _SMALL, _PERCENT_STEP = 5.0, 0.01  # of scores in percent: no score, and their printed digits
 _SIGNS = " _./:()|~-@"  # between the parts of a name
 _ENDING, _SMALLER = 5, 3  # letters of an ending, and times by which spreads are smaller
+_MOST_COLUMNS = 100  # of which some may have another as their mean
+_EXACT = 1e-6  # of numbers with more digits than people print
+_CHANCE = 0.001  # that a column is the mean of others by chance
 _OUTSIDE = 10.0  # times the range of all others
 
 
@@ -84,6 +87,66 @@ def average_columns(
         named_so = [x for x in columns if is_summary(x.name)]
         found += [x.name for x in named_so if not strict or near_middle(x.numbers, members)]
     return found
+
+
+def means_of_others(values: np.ndarray) -> dict[int, list[int]]:
+    """Return the columns that are means of others, and of which, whatever they are called.
+
+    A mean of all others is one to its printed digits. That of some must be exact, as programs
+    write it: few printed digits agree with some subset by chance. No other column can be one by
+    chance, as far as the columns' own differences tell.
+    """
+    found, left = dict[int, list[int]](), [*range(values.shape[1])]
+    while len(left) > _LEAST <= len(values) and (new := _mean_of_others(values[:, left])):
+        found[left[new[0]]] = [left[x] for x in new[1]]
+        del left[new[0]]
+    return found
+
+
+def _mean_of_others(values: np.ndarray) -> tuple[int, list[int]] | None:
+    """Return the first column that is a mean of others, and these."""
+    known = ~np.isnan(values)
+    sums, counts = np.nansum(values, axis=1, keepdims=True), known.sum(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        apart = np.abs((sums - values) / (counts - known) - values)
+    near = np.nanmedian(np.where(known, apart, np.inf), axis=0)
+    perhaps = near <= max(step_of(values.T[[0]]), step_of(values.T[[-1]]))
+    some = values.shape[1] <= _MOST_COLUMNS
+    for i in np.flatnonzero(known.any(axis=0) & (perhaps | some)):
+        others = [x for x in range(values.shape[1]) if x != i]
+        every = perhaps[i] and is_mean(values[:, i], values[:, others])
+        members = others if every else _exact_members(values[:, i], values[:, others], others)
+        if members and _is_no_chance(values[:, i], values[:, members], values.shape[1]):
+            return int(i), members
+    return None
+
+
+def _exact_members(one: np.ndarray, others: np.ndarray, names: Sequence[int]) -> list[int]:
+    """Return which of others numbers are the mean of, all digits of it; none if they are not."""
+    whole = ~np.isnan(others).any(axis=1) & ~np.isnan(one)
+    if whole.sum() < _MANY or len(names) > _MOST_COLUMNS or step_of(one[whole]) > _EXACT:
+        return []
+    from scipy.optimize import nnls  # imported late: few tables need it
+
+    one, others = one[whole], others[whole]
+    try:
+        weights, apart = nnls(others, one)
+    except RuntimeError:  # it does not converge
+        return []
+    members = np.flatnonzero(weights > _EXACT)
+    near = apart <= _EXACT * np.linalg.norm(one) and len(members) > 1
+    alike = near and np.ptp(weights[members]) < _EXACT
+    return [names[x] for x in members.tolist()] if alike else []
+
+
+def _is_no_chance(one: np.ndarray, members: np.ndarray, n_columns: int) -> bool:
+    """Return whether numbers near the means of others in each row are hardly so by chance."""
+    whole = ~np.isnan(members).any(axis=1) & ~np.isnan(one)
+    values = members[whole]
+    own = values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + values.mean()
+    near = step_of(one[whole])
+    first, each = (min(1.0, near / max(x.std(), 1e-12)) for x in (values.mean(axis=0), own))
+    return bool(n_columns * first * each ** (len(values) - 1) < _CHANCE)
 
 
 def near_middle(values: np.ndarray, members: Sequence[Column]) -> bool:

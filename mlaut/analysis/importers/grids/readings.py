@@ -17,6 +17,7 @@ from mlaut.analysis.importers.grids.forms.markup import OF_MEASURE
 from mlaut.analysis.importers.grids.keys import keys_of
 from mlaut.analysis.importers.grids.long import read_long
 from mlaut.analysis.importers.grids.names import (
+    MEANS,
     PARTS,
     PER_TIME,
     bare_word,
@@ -46,6 +47,7 @@ _SMALL_P = 1e-4  # below which half of the numbers are no scores of which more i
 _LOOSE = {*WORDS["loose"], *WORDS["measures"]}
 _SHORT = re.compile(r"[A-Z]\d|\w[A-Z]{2}|[A-Z]\w[A-Z]")  # F1, mAP and IoU, and no SR
 _NOTE = re.compile(r"\[[^\]\d]*\]\([^)]*\)|[\d.]+\s*(?:<br ?/?>|[/ ])\s*[\d.]+")  # no score
+_SPREADS = re.compile("std|stdev|stddev|stderr")  # at the end of a file's name
 _PRINTED = 200  # rows up to which a table may have one for notes
 _COMMA = re.compile(r"[\W_]*[\d,]+\W*")  # a number with a comma
 
@@ -84,6 +86,7 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
         reading = read_grid(*around)
         row = f"row {reading.names['score']}"
         return replace(reading, names={**reading.names, "strategy": "columns", "score": row})
+    _check_name_of_file(g)
     split_names(g)
     _choose_metric_rows(g)
     keys = of_one_dataset(g, keys_of(g))
@@ -146,6 +149,14 @@ def _by_own_metrics(g: Sheet, reading: Reading) -> Reading:
     if whole:
         reading = replace(reading, metric="score" if signs.pop() else "loss")
     return replace(reading, names=names)
+
+
+def _check_name_of_file(g: Sheet) -> None:
+    """Raise an error for a file that is called as one of spreads, as ``scores_std.csv``."""
+    words = re.split(r"[\W_]+", Path(g.where).stem.lower())
+    if _SPREADS.fullmatch(words[-1]) and not {*words} & {*MEANS}:
+        text = f"by its name it has spreads ({words[-1]}), of which none is better"
+        raise g.refuse(f"{text}: take the file of the scores; if it is one, rename it")
 
 
 def _by_text(grid: Grid, asked: Asked, reading: Reading) -> Reading:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations, takewhile
 
@@ -45,7 +45,7 @@ def joined(
     each, headings = [readings[i] for i in kept], [headings[i] for i in kept]
     means = _means_of_others(each)
     over += [f"{x!r} (a mean of another table)" for x in dict.fromkeys(x for x, _ in means)]
-    each = [_without(x, {name for name, i in means if i == n}) for n, x in enumerate(each)]
+    each = [x.without({name for name, i in means if i == n}) for n, x in enumerate(each)]
     headings = [x for x, reading in zip(headings, each, strict=True) if len(reading.score)]
     each = [x for x in each if len(x.score)]
     if _measure_twice(each):
@@ -147,7 +147,7 @@ def _means_of_others(each: Sequence[Reading]) -> list[tuple[str, int]]:
     They are means over the first or the last datasets of that table, to their digits; or equal one
     of it, where others of their own table are means.
     """
-    tables = list(map(_table, each))
+    tables = [x.table() for x in each]
     means, equal = list[tuple[str, int]](), list[tuple[str, int, int]]()
     for i, j in permutations(range(len(tables)), 2):
         own, others = tables[i].align(tables[j], join="inner", axis=0)
@@ -176,37 +176,12 @@ def _measure_twice(each: Sequence[Reading]) -> bool:
     """Return whether two tables have a dataset with the same scores of all strategies."""
     seen = set[tuple[object, ...]]()
     for reading in each:
-        table = _table(reading).sort_index().dropna()
+        table = reading.table().sort_index().dropna()
         columns = {(*table.index, x.tobytes()) for x in table.to_numpy().T if len({*x}) > 1}
         if len(table) >= _LEAST and columns & seen:
             return True
         seen |= columns
     return False
-
-
-def _table(reading: Reading) -> pd.DataFrame:
-    """Return a row for each strategy, and a column for each dataset."""
-    parts = {"dataset": reading.dataset, "strategy": reading.strategy, "score": reading.score}
-    table = pd.DataFrame(parts).pivot_table("score", "strategy", "dataset", aggfunc="first")
-    return table.reindex(columns=[*dict.fromkeys(reading.dataset)])
-
-
-def _without(reading: Reading, datasets: Collection[str]) -> Reading:
-    """Return a reading without some datasets."""
-    if not datasets:
-        return reading
-    rows = np.flatnonzero(~np.isin(reading.dataset, list(datasets)))
-    place = {old: new for new, old in enumerate(rows.tolist())}
-    spread = None if reading.spread is None else reading.spread[rows]
-    words = {place[row]: word for row, word in reading.words.items() if row in place}
-    return replace(
-        reading,
-        dataset=reading.dataset[rows],
-        strategy=reading.strategy[rows],
-        score=reading.score[rows],
-        spread=spread,
-        words=words,
-    )
 
 
 def stacked(grids: Sequence[Grid], where: str, column: str) -> Grid:

@@ -2,8 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -73,6 +74,32 @@ class Reading:
     sources: Mapping[str, str] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
     others: tuple[Asked, ...] = ()
+
+    def table(self) -> pd.DataFrame:
+        """Return a row for each strategy, and a column for each dataset: means of repeats."""
+        parts = {"dataset": self.dataset, "strategy": self.strategy, "score": self.score}
+        table = pd.DataFrame(parts).pivot_table("score", "strategy", "dataset")
+        return table.reindex(columns=[*dict.fromkeys(self.dataset)])
+
+    def without(self, datasets: Collection[str]) -> Self:
+        """Return a reading without some datasets."""
+        if not datasets:
+            return self
+        rows = np.flatnonzero(~np.isin(self.dataset, list(datasets)))
+        place = {old: new for new, old in enumerate(rows.tolist())}
+        of_rows = (self.repeat, self.fold, self.spread)
+        repeat, fold, spread = (None if x is None else x[rows] for x in of_rows)
+        return replace(
+            self,
+            dataset=self.dataset[rows],
+            strategy=self.strategy[rows],
+            score=self.score[rows],
+            repeat=repeat,
+            fold=fold,
+            spread=spread,
+            words={place[row]: word for row, word in self.words.items() if row in place},
+            sources={x: source for x, source in self.sources.items() if x not in datasets},
+        )
 
 
 _RIGHT = re.compile("correct|right|pass|success|solve|hit|match|accura", re.I)  # names of flags

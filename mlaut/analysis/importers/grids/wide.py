@@ -398,7 +398,12 @@ def _way_round(g: Sheet, rows: list[str]) -> tuple[str, str]:
         f"({k} datasets, {n} strategies){both}"
     )
     ways: list[Way] = [{"dataset": rows}, {"strategy": rows}]
-    raise g.refuse(text, *(ways[::-1] if k > 2 * n else ways))  # datasets are mostly more
+    files = [x for x in rows if x.startswith(FILE)]
+    cases = [x for x in rows if x not in files]
+    shared = bool(files and cases) and g.n >= _CROSSED * g.n_of(*files) * g.n_of(*cases)
+    of_files: list[Way] = [{"strategy": files, "repeat": cases}] * shared
+    ways = ways[::-1] if k > 2 * n else ways  # datasets are mostly more
+    raise g.refuse(text, *of_files, *ways)
 
 
 def _are_numbered(names: Sequence[str], column: str = "") -> bool:
