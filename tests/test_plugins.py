@@ -252,10 +252,13 @@ def test_a_file_of_a_board_names_the_plugin_that_is_missing(name, text, tmp_path
     for place in (tmp_path / name, tmp_path):
         with pytest.raises(MlautError, match="are read by the plug-in mlaut-boards: 'pip install"):
             read_results(place, "crps")
-    (tmp_path / "mine.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(AnalysisError) as other:
-        read_results(tmp_path / "mine.csv", "crps")
-    assert "plug-in" not in str(other.value)
+    mine = tmp_path / "own" / "mine.csv"
+    mine.parent.mkdir()
+    mine.write_text("a,b\n1,2\n")
+    for place in (mine, mine.parent):
+        with pytest.raises(AnalysisError) as other:
+            read_results(place, "crps")
+        assert "plug-in" not in str(other.value)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import shlex
 from html.parser import HTMLParser
 from itertools import pairwise
 
+import numpy as np
 import pandas as pd
 import pytest
 from browser import CHROMIUM, chromium
@@ -308,8 +309,9 @@ def test_the_command_in_the_footer_writes_the_tables(tmp_path, draw_only, monkey
     draw_only()
     monkeypatch.chdir(tmp_path)
     rows = [f"d{i},{0.2 + i / 100},{0.4 + i / 50}" for i in range(7)]
-    (tmp_path / "my scores.csv").write_text("\n".join(["dataset,A,B", *rows]))
+    (tmp_path / "my scores.csv").write_text("\n".join(["of what,A,B", *rows]))
     made = ["report", "my scores.csv", "--metric", "gain", "--greater-is-better", "-o", "r.html"]
+    made += ["--columns", "dataset=of what,score=A+B"]
     CliRunner().invoke(cli, made, catch_exceptions=False)
     text = html.unescape((tmp_path / "r.html").read_text())
     (command,) = re.findall(r"<code>mlaut (report .*? -o tables/)</code>", text)
@@ -317,6 +319,14 @@ def test_the_command_in_the_footer_writes_the_tables(tmp_path, draw_only, monkey
     assert (tmp_path / "tables" / "scores.csv").exists()
     of_memory = make_report(pd.DataFrame({"A": [0.9, 0.8], "B": [0.8, 0.6]}), "accuracy")
     assert of_memory.command == "mlaut.report.write_report(report, 'tables/')"
+
+
+def test_a_page_where_nothing_holds_over_all_says_how_its_table_was_read(tmp_path, draw_only):
+    draw_only()
+    table = pd.DataFrame({"A": [0.9, np.nan, 0.7, np.nan], "B": [np.nan, 0.8, 0.6, 0.7]})
+    table.rename_axis("dataset").to_csv(tmp_path / "patchy.csv")
+    write_report(make_report(tmp_path / "patchy.csv", "accuracy"), tmp_path / "r.html")
+    assert "Read: 4 datasets" in (tmp_path / "r.html").read_text()
 
 
 def test_a_line_breaks_between_the_words_of_a_name_but_in_no_command_date_or_number():

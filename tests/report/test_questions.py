@@ -205,7 +205,7 @@ def test_columns_are_told_with_what_they_are_taken_for(tmp_path):
     question = asked(tmp_path, REPEATED.assign(extra=[0.5, 0.25] * 6), index=False)
     content = question_content(question)
     assert content["columns"]["model"] == "strategies (a, b)"
-    assert content["columns"]["dim"] == "a size or a time (1, 2, 3)"
+    assert content["columns"]["dim"] == "a size, a time or another fact on rows (1, 2, 3)"
     assert content["columns"]["extra"] == "numbers (0.5, 0.25)"
     assert content["template"].endswith("dataset=COLUMN,strategy=COLUMN,score=COLUMN")
     lines = question_text(question).splitlines()

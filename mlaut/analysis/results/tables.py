@@ -158,7 +158,7 @@ def repeats_are_paired(results: Results) -> bool:
     no such effect. Its share of the variance (intraclass correlation) is estimated from the
     strategies that have all repeats, or where there are not two, from the repeats that all have.
     """
-    if results.cells.shape[2] < 2:
+    if results.cells.shape[2] < _CASES:
         return False
     each = [_squares(x) for x in results.cells.mean(axis=3).swapaxes(1, 2)]
     between, within, df, df_within = np.sum(each, axis=0).tolist()
@@ -499,6 +499,7 @@ def _outside(values: np.ndarray, score: MLautScore) -> np.ndarray:
     return np.isfinite(values) & ((values < low - slack) | (values > high + slack))
 
 
+_CASES = 10  # repeats from which they may be cases; seeds are mostly fewer
 _PAIRED = 0.5  # share of the variance of repeats that is common to all strategies
 _TOLD = 5  # strategies that lack repeats
 _MOST_CELLS = 50_000_000  # 400 MB for each array of them

@@ -72,7 +72,7 @@ def test_spreads_follow_percentages_choices_and_averages(tmp_path):
 @pytest.mark.parametrize(
     ("scores", "said"),
     [
-        ([0.9, 0.8, -0.3, -0.2], "2 below 0, 2 not"),
+        ([0.9, 0.8, -0.3, -0.2], "2 datasets below 0, 2 not"),
         ([0.9, 0.8, 41.0, 72.0], "2 within 0 and 1, 2 up to 72"),
         ([2.0, 3.0, 400.0, 5000.0], "about 2 on d0, 5e+03 on d3"),
     ],

@@ -197,6 +197,14 @@ def test_where_many_never_ran_pairs_are_compared_on_what_they_share():
     assert pairs.loc[("alpha", "beta"), ["datasets", "won"]].tolist() == [7, 7]
 
 
+def test_who_has_no_result_at_all_is_left_out_before_pairs_are_compared():
+    patchy = pd.DataFrame({"A": [0.9, np.nan, 0.7], "B": [np.nan, 0.8, 0.6], "C": [np.nan] * 3})
+    shared = compare_shared(Results.from_table(patchy, metric="accuracy"))
+    assert shared.frame.index.tolist() == [("A", "B")]
+    assert shared.notes[-1] == "1 of 3 strategies left out: no accuracy of C anywhere."
+    assert not any("groups" in note for note in shared.notes)
+
+
 def test_a_few_cells_that_never_ran_are_no_failures():
     table = WIDE.assign(gamma=[np.nan, *BETA[1:]]).reset_index()
     (line,) = [x for x in make_report(table, "accuracy").sections[0].sentences if "left out" in x]

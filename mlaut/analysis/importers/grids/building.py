@@ -137,7 +137,7 @@ def _scales(results: Results) -> str:
     least = size.sort_values().iloc[int(len(size) >= _MANY) :]  # one may be too hard for all
     inside, below = (low >= 0) & (high <= 1), high < 0
     if below.any() and (low >= 0).any():
-        parts = f"{below.sum()} datasets with scores below 0 alone, {(low >= 0).sum()} with none"
+        parts = f"{counted(int(below.sum()), 'dataset')} below 0, {(low >= 0).sum()} not"
     elif inside.any() and not inside.all() and (low[~inside] > 1).all() and high.max() > _FAR / 10:
         parts = f"{inside.sum()} within 0 and 1, {(~inside).sum()} up to {high.max():.3g}"
     elif size.max() > _FAR * least.min():

@@ -143,6 +143,8 @@ def _is_no_chance(one: np.ndarray, members: np.ndarray, n_columns: int) -> bool:
     """Return whether numbers near the means of others in each row are hardly so by chance."""
     whole = ~np.isnan(members).any(axis=1) & ~np.isnan(one)
     values = members[whole]
+    if len(values) < _LEAST:
+        return False
     own = values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + values.mean()
     near = step_of(one[whole])
     first, each = (min(1.0, near / max(x.std(), 1e-12)) for x in (values.mean(axis=0), own))
