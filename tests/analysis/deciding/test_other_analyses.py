@@ -43,7 +43,8 @@ def test_answers_that_differ_are_told_in_words():
         ((same, same), "Yes: both other analyses agree.", "On datasets like these"),
         (
             (*checks, same),
-            "Partly: all 5 other analyses keep the 2 that may be best; shown to be worse: C by 1 of 5.",
+            "Partly: all 5 other analyses keep the 2 that may be best; "
+            "shown to be worse: C by 1 of 5.",
             "On datasets like these",
         ),
         (
