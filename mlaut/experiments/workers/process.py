@@ -303,8 +303,8 @@ class GuardedProcess:
             raise messages.GarbledError(messages.SPOILT)
         if kind == messages.ENDED:
             # Only code that shares a process, and is known, sends several together.
-            most = 1 if self._serves else len(self._due) - self._n_ended
-            for outcome in self._outcomes(content, most):
+            left = len(self._due) - self._n_ended
+            for outcome in self._outcomes(content, left if self._is_shared else 1):
                 self._ended(outcome)
         elif kind == messages.DIED and len(content) == messages.STATUS.size:
             self._read_output()  # all that the copy printed
@@ -312,6 +312,11 @@ class GuardedProcess:
             self._ended(self._outcome_of_death(status, self._n_ended))
         else:
             raise messages.GarbledError(messages.SPOILT)
+
+    @property
+    def _is_shared(self) -> bool:
+        """Whether the process runs known code, as the sender says of the next batch too."""
+        return self._due[self._n_ended].batch.shared is not None
 
     def _ended(self, outcome: Outcome) -> None:
         self._taken.append(outcome)
@@ -324,7 +329,7 @@ class GuardedProcess:
         try:
             outcomes = messages.decode_outcomes(content, most)
         except messages.GarbledError as garbled:
-            if not self._serves:  # of how many cells is unknown
+            if self._is_shared:  # of how many cells is unknown
                 raise
             yield self._failed(Status.CRASHED, f"its strategy {garbled}", "", self._n_ended)
             return

@@ -231,7 +231,10 @@ class _InProcess:
             if os.getpid() != me:
                 os._exit(0)  # the cell has forked, and this is the fork
             end_children()
-            self._post.outcomes.append(outcome)
+            if batch.shared is None:  # the receiver takes one at a time, as of foreign code
+                self._post.add(messages.ENDED, messages.encode_outcome(outcome))
+            else:
+                self._post.outcomes.append(outcome)
             self._post.send(wait=True)
         sys.stdout.flush()
         self.leaves = threading.active_count() > 1 or _has_grown(self._usual)

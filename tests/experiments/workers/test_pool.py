@@ -10,6 +10,7 @@ import sys
 import textwrap
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import cloudpickle
@@ -295,6 +296,13 @@ def test_a_process_that_leaves_leaves_what_was_sent_ahead_to_others(ahead):
     assert not process.busy
     assert not process.stands
     assert [len(rest.cells) for rest in process.rest][-2:] == [4, 4]
+
+
+@pytest.mark.parametrize("shared", [None, b"", b"xgboost"])
+def test_cells_of_known_code_end_in_whatever_process_they_run(batch, shared):
+    """A process shared with others of the same library, or of a strategy that is given as bytes."""
+    outcomes = run(replace(batch(GaussianNB()), shared=shared), timeout=30)
+    assert words(outcomes) == ["done"] * 4
 
 
 def test_what_is_no_outcome_ends_a_process_that_sends_several_together(ahead):
