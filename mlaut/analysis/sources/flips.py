@@ -130,6 +130,9 @@ def _unit_sums(
 
 def signed_ranks(differences: np.ndarray, shift: float = 0.0) -> np.ndarray:
     """Return the ranks of the sizes of differences, less a shift, with the signs, by column."""
+    if differences.dtype == np.int8:  # signs: all but zeros share the upper ranks
+        zeros = (differences == 0).sum(axis=0)
+        return differences * ((len(differences) + zeros + 1) / 2 - shift)
     return np.sign(differences) * (ranked(np.abs(differences)) - shift)
 
 

@@ -50,6 +50,13 @@ def related(seed, truth, sizes, correlation=0.5):
     return truth + noise, source
 
 
+@pytest.mark.parametrize("shift", [0.0, 0.5])
+def test_signs_are_ranked_as_numbers_are(shift):
+    signs = np.random.default_rng(0).integers(-1, 2, size=(20, 9)).astype(np.int8)
+    signs[:, 0], signs[:, 1] = 0, 1
+    assert np.array_equal(signed_ranks(signs, shift), signed_ranks(signs.astype(float), shift))
+
+
 def test_signed_ranks_of_clusters_as_rosner_glynn_and_lee():
     d = np.array(EYES.split(), dtype=float)[:, None]
     sums = source_sums(signed_ranks(d), np.arange(40) // 2, "dataset")[0]

@@ -94,7 +94,7 @@ def plain(text: object) -> str:
     ('.928±.002', '51.5 ± 0.1', 'Adult')
     """
     shown = str(text)
-    if shown.isalnum():
+    if shown.isalnum() or shown.replace(".", "", 1).isdigit():
         return shown
     shown = shown.replace("\\textsuperscript", "^")
     shown = re.sub(r"<br\s*/?>|(?<=[a-zA-Z])<sup>(?!.*</sup>)", " ", shown)

@@ -43,7 +43,7 @@ def _is_headless(table: pd.DataFrame) -> bool:
     """
     names, head = [plain(x) for x in table], table.head(_LOOKED_AT)
     columns = [head.iloc[:, i].dropna() for i in range(len(names))]
-    numeric = [not x.empty and x.map(lambda y: is_score(plain(y))).mean() > 1 / 2 for x in columns]
+    numeric = [not x.empty and _is_numeric(x) for x in columns]
     both = [*zip(names, columns, strict=True)]
     numbers = [x for x, number in zip(both, numeric, strict=True) if number]
     texts = [x for x, number in zip(both, numeric, strict=True) if not number]
@@ -62,6 +62,10 @@ def _is_headless(table: pd.DataFrame) -> bool:
         or (bool(decimals) and not ordered)
         or any(_goes_on(x, cells) for x, (_, cells) in zip(values, numbers, strict=True))
     )
+
+
+def _is_numeric(cells: pd.Series) -> bool:
+    return cells.dtype.kind in "iuf" or cells.map(lambda x: is_score(plain(x))).mean() > 1 / 2
 
 
 def _value(text: str) -> float:
