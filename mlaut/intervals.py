@@ -42,6 +42,7 @@ from mlaut.estimators.preparing.preprocessing import explained_texts
 from mlaut.estimators.preparing.weights import fit_arguments, needs_groups
 from mlaut.estimators.strategy.generic_estimator import check_methods
 from mlaut.experiments.cells.prediction_checks import checked_predictions, checked_probabilities
+from mlaut.experiments.runs.progress import shown
 from mlaut.files_io.tables.roles import check_values, numbers_of_time, weights_of
 from mlaut.files_io.tables.tables_of_others import check_order, one_target
 from mlaut.records import CLASSIFICATION, REGRESSION, Block, Status
@@ -340,12 +341,10 @@ def _predicted(
         weights=weights,
     )
     of_rows = weights, None if groups is None else np.unique(groups, return_inverse=True)[1]
-    for place, estimator in enumerate(estimators):
-        for number, (train, test) in enumerate(drawn):
-            at = (place, number // drawn.n_folds, test)
-            _predict(
-                estimator, (X, target, *of_rows), train, block, at, score.uses == "probabilities"
-            )
+    fits = [(place, *fold) for place in range(len(names)) for fold in enumerate(drawn)]
+    for place, number, (train, test) in shown(fits, "fit"):
+        at, needs_shares = (place, number // drawn.n_folds, test), score.uses == "probabilities"
+        _predict(estimators[place], (X, target, *of_rows), train, block, at, needs_shares)
     return score, block
 
 

@@ -3,7 +3,7 @@
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Self
@@ -12,6 +12,7 @@ from mlaut.helpers.markup import counted, printable
 from mlaut.records import Outcome, Status
 
 _LINE_SECONDS = 10.0  # between two lines of a log
+_SHORT_SECONDS = 2.0  # no bar is shown before
 FEW_CELLS = 10  # cells that must have ended before the time left is estimated
 
 
@@ -40,7 +41,7 @@ class RunProgress:
         self._now = now
         self._begun = self._line_written = self._last_ended = now()
         self._last = ""
-        self._bar = _bar(total) if verbose and total else None
+        self._bar = _bar(total=total, unit="cell") if verbose and total else None
         self._lines = bool(verbose and total and self._bar is None)
 
     def __enter__(self) -> Self:
@@ -97,13 +98,26 @@ class RunProgress:
             sys.stderr.flush()
 
 
-def _bar(total: int) -> Any:
+def shown(items: Sequence[Any], unit: str) -> Iterable[Any]:
+    """Return items that show a progress bar, as a run does, if going through them takes seconds.
+
+    Parameters
+    ----------
+    items : sequence
+    unit : str
+        Name of one item.
+    """
+    bar: Iterable[Any] | None = _bar(iterable=items, unit=unit, delay=_SHORT_SECONDS, leave=False)
+    return items if bar is None else bar
+
+
+def _bar(**how: Any) -> Any:
     """Return a progress bar for a notebook or a terminal; None where the output is a log."""
     if not (_in_notebook() or sys.stderr.isatty()):
         return None
     # a widget in a notebook that has ipywidgets; without them tqdm.auto would warn
     tqdm = import_module("tqdm.auto" if find_spec("ipywidgets") else "tqdm").tqdm
-    return tqdm(total=total, unit="cell", dynamic_ncols=True, smoothing=0.1)
+    return tqdm(dynamic_ncols=True, smoothing=0.1, **how)
 
 
 def _in_notebook() -> bool:

@@ -1,12 +1,13 @@
 """The log of a run that is watched by nobody: a line every ten seconds, whatever the cells do."""
 
+import sys
 from functools import partial
 
 import pytest
 
 from mlaut import Data, Orchestrator
 from mlaut.experiments.engines.engine import InlineEngine
-from mlaut.experiments.runs import execution
+from mlaut.experiments.runs import execution, progress
 from mlaut.experiments.runs.progress import RunProgress
 from mlaut.records import Cell, Outcome, Status
 
@@ -76,3 +77,12 @@ def test_a_line_comes_while_no_cell_ends(databases, monkeypatch, capsys):
         "mlaut: 0/1 cell (0%), 0 failed, 0:12 elapsed",
         "mlaut: 1/1 cell (100%), 0 failed, 0:18 elapsed",
     ]
+
+
+def test_fits_that_take_seconds_show_a_bar_in_a_terminal(capsys, monkeypatch):
+    assert [*progress.shown("abc", "fit")] == ["a", "b", "c"]
+    assert not capsys.readouterr().err
+    monkeypatch.setattr(progress, "_SHORT_SECONDS", 0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert [*progress.shown("abc", "fit")] == ["a", "b", "c"]
+    assert "0/3" in capsys.readouterr().err
