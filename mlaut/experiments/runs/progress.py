@@ -12,7 +12,6 @@ from mlaut.helpers.markup import counted, printable
 from mlaut.records import Outcome, Status
 
 _LINE_SECONDS = 10.0  # between two lines of a log
-_SHORT_SECONDS = 2.0  # no bar is shown before
 FEW_CELLS = 10  # cells that must have ended before the time left is estimated
 
 
@@ -99,7 +98,7 @@ class RunProgress:
 
 
 def shown(items: Sequence[Any], unit: str) -> Iterable[Any]:
-    """Return items that show a progress bar, as a run does, if going through them takes seconds.
+    """Return items that show a progress bar, as a run does, until the last one is done.
 
     Parameters
     ----------
@@ -107,7 +106,7 @@ def shown(items: Sequence[Any], unit: str) -> Iterable[Any]:
     unit : str
         Name of one item.
     """
-    bar: Iterable[Any] | None = _bar(iterable=items, unit=unit, delay=_SHORT_SECONDS, leave=False)
+    bar: Iterable[Any] | None = _bar(iterable=items, unit=unit, leave=False)
     return items if bar is None else bar
 
 

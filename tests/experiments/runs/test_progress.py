@@ -79,10 +79,9 @@ def test_a_line_comes_while_no_cell_ends(databases, monkeypatch, capsys):
     ]
 
 
-def test_fits_that_take_seconds_show_a_bar_in_a_terminal(capsys, monkeypatch):
+def test_fits_show_a_bar_in_a_terminal(capsys, monkeypatch):
     assert [*progress.shown("abc", "fit")] == ["a", "b", "c"]
     assert not capsys.readouterr().err
-    monkeypatch.setattr(progress, "_SHORT_SECONDS", 0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert [*progress.shown("abc", "fit")] == ["a", "b", "c"]
     assert "0/3" in capsys.readouterr().err
