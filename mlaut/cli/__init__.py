@@ -190,6 +190,8 @@ def _main(given: list[str]) -> None:
             setting = setting_of(error.option_name, error.ctx.command)
             text = f"'{error.option_name}' is a setting: '--set {setting}'"
             error = click.UsageError(text) if setting else error
+        if "extra argument" in error.message and given[0] in ("init", "report"):
+            error.message += ": put several tables into a folder, and name the folder"
         error.show()
         sys.exit(error.exit_code)
     except BrokenPipeError:
