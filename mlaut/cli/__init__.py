@@ -191,7 +191,8 @@ def _main(given: list[str]) -> None:
             text = f"'{error.option_name}' is a setting: '--set {setting}'"
             error = click.UsageError(text) if setting else error
         if "extra argument" in error.message and given[0] in ("init", "report"):
-            error.message += ": put several tables into a folder, and name the folder"
+            way_out = "put several tables into a folder, and name the folder"
+            error = click.UsageError(f"{error.message}: {way_out}")
         error.show()
         sys.exit(error.exit_code)
     except BrokenPipeError:
