@@ -81,6 +81,12 @@ def test_a_score_that_is_struck_out_is_no_result(tmp_path, mark):
     assert "`gamma` (struck out)" in read(tmp_path, text).how_read
 
 
+def test_words_behind_numbers_are_told(tmp_path):
+    text = "| Model | A | B |\n|---|---|---|\n| x | 0.7 (pro) | 0.5 |\n| y | 0.6 | 0.4 (±0.1) |\n"
+    assert "words behind numbers are not used, as in '0.7 (pro)'" in read(tmp_path, text).how_read
+    assert "words behind" not in read(tmp_path, text.replace(" (pro)", "")).how_read
+
+
 def test_names_may_be_struck_out_and_tables_of_html_have_such_scores(tmp_path):
     table = WIDE.astype(str).rename({"d1": "~~d1~~"}).rename_axis("dataset")
     assert len(read(tmp_path, table).datasets) == 6

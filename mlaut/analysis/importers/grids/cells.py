@@ -65,6 +65,7 @@ _CITED = re.compile(
 _FAILING = re.compile(r"\b(?:failure|failed|crash(?:ed)?|\w*error|\w*exception|timeout|oom)\b")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?!\d)")
 _IN_BRACKETS = re.compile(rf"[(\[]\s*(?:±|\+/?-)?\s*(?P<spread>{_NUMBER})\s*[)\]]")
+_NOTED = re.compile(r"[\d%]\s*[(\[]\s*[a-zA-Z][^()\[\]]*[)\]]$")  # as 14.7 (Pro)
 _RANGE = re.compile(r"(\d*\.\d+)\s?[-\u2013]\s?(\d*\.\d+)")
 _WHOLE = 0.2  # of whole numbers beside those with commas, from which these divide thousands
 _UNIT = re.compile(r"\s*[a-zA-Zµ\u03bc%]+$")
@@ -134,6 +135,8 @@ class Column:
         A cell that has a bound, as "< 5%", for its number.
     struck : str
         A cell with a number that is struck out, and so is none.
+    noted : str
+        A cell with words in brackets behind its number, as ``14.7 (Pro)``.
     named : str
         The metric that stands in front of the numbers, as in ``ACC=0.88``.
     """
@@ -150,6 +153,7 @@ class Column:
     unified: str = ""
     bound: str = ""
     struck: str = ""
+    noted: str = ""
     named: str = ""
 
     @property
@@ -317,6 +321,7 @@ def _column(name: str, cells: pd.Series, comma: bool | None) -> Column:
         units=units if any(units) else None,
         named=min(in_front, default="") if len(in_front) == 1 else "",
         struck=min(struck, default=""),
+        noted=next((x for x in texts if _NOTED.search(x) and _PRINTED.fullmatch(x)), ""),
         bound=next((x for i, x in enumerate(texts) if x[:1] in tuple("<>≤≥≈") or i in between), ""),
     )
 

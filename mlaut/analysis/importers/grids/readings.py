@@ -111,6 +111,8 @@ def read_grid(grid: Grid, asked: Asked) -> Reading:
     forms += [f"{quoted(filled, ', ')} filled down"] * bool(filled)
     struck = next((x.struck for x in scored if x.is_number and x.struck), "")
     forms += [f"what is struck out is no result, as in {struck!r}"] * bool(struck)
+    noted = next((x.noted for x in scored if x.is_number and x.noted), "")
+    forms += [f"words behind numbers are not used, as in {noted!r}"] * bool(noted)
     spelt = g.table.attrs.get("spelt", {}).items()
     names["form"] = "; ".join([*forms, *(f"`{x}` of some files as `{y}`" for x, y in spelt)])
     reading = replace(reading, names=names, others=(*reading.others, *g.others))
