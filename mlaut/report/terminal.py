@@ -1,6 +1,7 @@
 """Reports as text for a terminal: the first screen, and all of it."""
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from textwrap import wrap
@@ -23,6 +24,7 @@ _HEADER = 10  # characters to which a header is broken, unless its cells are wid
 _SCREEN = 40  # lines of the first screen
 _MORE = 4  # names of columns for which there is no room; of more, only the number is told
 _COLUMNS = "What the columns mean: --format full."
+_PARTS = re.compile(r".+?(?:(?<=[a-z\d])(?=[A-Z])|(?<=[\s_/-])|$)")  # of a name: Random Forest
 _FEWEST = 3  # rows of its table, however long the sentences are
 
 
@@ -127,10 +129,21 @@ def _columns_of(table: ShownTable, most: int) -> list[list[str]]:
     columns = []
     for place, texts in enumerate(zip(table.head, *table.texts[:MOST_ROWS], strict=True)):
         wide = most if place < len(table.labels) else _WIDTH // 2
-        cells = ["\n".join(wrap(printable(text, ""), wide)) for text in texts[1:]]
+        cells = ["\n".join(_broken(printable(text, ""), wide)) for text in texts[1:]]
         widest = max([_HEADER, *(len(line) for cell in cells for line in cell.split("\n"))])
         header = printable(texts[0], "")
         cells.insert(0, "\n".join(wrap(header, widest, break_long_words=len(header) > _NAMES)))
         width = max(len(line) for cell in cells for line in cell.split("\n"))
         columns.append([cells[0], "-" * width, *cells[1:]])
     return columns
+
+
+def _broken(text: str, most: int) -> Iterator[str]:
+    """Yield the lines of a cell: a long name breaks where a part of it ends, if it has some."""
+    line = ""
+    for part in _PARTS.findall(text):
+        if len(line + part.rstrip()) > most:
+            yield from wrap(line, most)
+            line = ""
+        line += part
+    yield from wrap(line, most)

@@ -139,6 +139,15 @@ def test_a_table_gets_a_study_file_that_names_what_was_chosen(tmp_path, monkeypa
     assert "the last column" not in capsys.readouterr().out
 
 
+def test_a_last_column_with_gaps_may_not_be_the_target(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    tmp_path.joinpath("t.csv").write_text("died,port\n1,S\n0,C\n0,\n1,S\n")
+    with pytest.raises(SystemExit):
+        main(["init", "t.csv"])
+    assert "is it the target at all? --target names another" in capsys.readouterr().err
+    main(["init", "t.csv", "--target", "died"])
+
+
 def test_a_folder_of_tables_gets_the_task_of_its_first(tmp_path, capsys):
     for name in "ab":
         tmp_path.joinpath(f"{name}.csv").write_text(

@@ -376,3 +376,11 @@ def test_columns_without_room_are_named_and_leave_no_blank_line(n, told):
     assert ("further column" in lines[-1]) == (n > 7)
     assert lines[-1].endswith(told)
     assert lines[0].split()[-1] == f"{min(n, 8) - 1}"
+
+
+def test_long_names_break_where_a_part_ends():
+    names = ["RandomForestClassifier", "a_longer_name_of_a_strategy", "x" * 45]
+    frame = pd.DataFrame([[1.0] * 9] * 3, names, [f"column {k}" for k in range(9)])
+    shown = [line[:20].strip() for line in lines_of(ShownTable.of(frame))]
+    parts = ["RandomForest", "Classifier", "a_longer_name_of_a_", "strategy"]
+    assert shown[2:-1] == [*parts, "x" * 20, "x" * 20, "x" * 5]

@@ -74,7 +74,12 @@ def origin_of(path: Path, data: Path | None = None, *, target: str = "", task: s
     place = data.resolve().relative_to(path.parent.resolve()) if inside else data.resolve()
     named = json_text(place.as_posix())
     if data.is_file():
-        table = load_file(str(data), {"target": target} if target else {})
+        try:
+            table = load_file(str(data), {"target": target} if target else {})
+        except DataError as error:
+            if target or "target" not in str(error):
+                raise
+            raise DataError(f"{error}; is it the target at all? --target names another") from None
         return _of_table(table, named, task, chosen=bool(target))
     if not data.is_dir():
         raise DataError(f"{data}: no such folder or file; check the path")
