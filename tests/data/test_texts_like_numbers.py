@@ -64,7 +64,7 @@ def test_a_table_in_memory_is_told_too_and_roles_are_left_out(tmp_path):
 
 def test_a_file_is_told_of_once_where_it_is_stored(tmp_path):
     (tmp_path / "mine.csv").write_text("day,y\n2020-01-01,a\n2020-01-02,b\n2020-01-03,a\n")
-    with pytest.warns(TextWarning, match=r"dates .*: behind the name of its file") as caught:
+    with pytest.warns(TextWarning, match=r"dates .*: by the type category") as caught:
         mlaut.Study(tmp_path / "s.h5").add_datasets(tmp_path / "mine.csv")
     assert len(caught) == 1
 

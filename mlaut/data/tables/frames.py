@@ -110,8 +110,8 @@ _LOOKS = {
 }
 _DECIMAL = r"[+-]?\d*\.\d+([eE][+-]?\d+)?(\.\d+)?"
 _WAYS_OUT = (
-    "; correct it, or say what it is: behind the name of its file '?categorical=COLUMN', "
-    "'?ignore=COLUMN' or '?missing=n/a', or by roles, as in ignore = ['COLUMN']"
+    "; correct it, or say what it is: by the type category or roles={'ignore': ['COLUMN']}, in a "
+    "study file by FILE?categorical=COLUMN, FILE?missing=n/a or ignore = ['COLUMN'] of its roles"
 )
 
 
