@@ -189,3 +189,27 @@ def test_the_direction_of_what_is_bad_or_a_change_is_asked_for(tmp_path, name):
     assert direction(name) is None
     assert "whether more or less is better" in refused(tmp_path, WIDE, name)
     assert [direction(x) for x in ("quality score", "robust accuracy", "noise error")] == [1, 1, 0]
+
+
+# ------------------------------------------------------------- means beside other summaries
+
+
+def test_of_means_and_medians_the_means_count_and_differences_do_not(tmp_path):
+    rows = {"a": [0.811234567, 0.702345678], "b": [0.791234567, 0.719876543]}
+    table = pd.DataFrame({"dataset": ["iris", "wine"]})
+    for name, scores in rows.items():
+        table[f"{name}_mean"], table[f"{name}_std"] = scores, 0.01
+        table[f"{name}_median"] = [x - 0.003 for x in scores]
+    table["diff_mean"] = table["a_mean"] - table["b_mean"]
+    results = read(tmp_path, table)
+    assert results.strategies == ("a", "b")
+    assert "`diff_mean` (a ratio or a difference of two others)" in results.how_read
+    assert "`a_median` (another summary than the mean)" in results.how_read
+
+
+def test_space_of_the_width_of_a_sign_is_none_in_latex(tmp_path):
+    cells = r"A & \phantom{-}0.71 & 0.6 \\ B & 0.65 & 0.5 \\"
+    text = rf"\begin{{tabular}}{{lcc}} Model & iris & wine \\ {cells} \end{{tabular}}"
+    path = tmp_path / "t.tex"
+    path.write_text(text)
+    assert read_results(path, "accuracy").scores.loc["iris", "A"] == 0.71

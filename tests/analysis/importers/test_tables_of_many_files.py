@@ -553,3 +553,28 @@ def test_rows_never_go_because_others_have_their_names(tmp_path):
     saved(tmp_path, **{"x/r": one, "y/r": two})
     with pytest.raises(AnalysisError, match="6 rows of scores would go"):
         read_results(tmp_path, "accuracy")
+
+
+def test_names_of_files_cross_by_their_first_or_last_word(tmp_path):
+    for i, data in enumerate(("iris", "wine", "glass")):
+        for j, name in enumerate(("svm-rbf", "svm-rbf-tuned", "trees")):
+            table = pd.DataFrame(
+                {"exp": [0, 1, 2], "score": [0.5 + i / 10 + j / 100 + k / 1000 for k in range(3)]}
+            )
+            table.to_csv(tmp_path / f"{data}-cv-{name}-out.csv", index=False)
+    results = read_results(tmp_path, "accuracy")
+    assert {*results.datasets} == {"iris", "wine", "glass"}
+    assert {*results.strategies} == {"svm-rbf", "svm-rbf-tuned", "trees"}
+
+
+def test_the_only_column_that_ends_with_the_metric_is_the_score(tmp_path):
+    for data, n in (("iris", 5), ("wine", 9)):
+        for name in ("svm", "trees"):
+            scores = {"res_in_score": 0.5, "res_out_score": np.arange(n) / 10}
+            table = pd.DataFrame({"number": range(n), **scores})
+            table.to_csv(tmp_path / f"{data}_{name}.csv", index=False)
+    with pytest.raises(QuestionError) as asked:  # as many numbers as each has are repeats, perhaps
+        read_results(tmp_path, "out_score", greater_is_better=True)
+    commands = " ".join(asked.value.readings)
+    assert "dataset=file part 1,strategy=file part 2,repeat=number" in commands
+    assert "dataset=file part 1+number,strategy=file part 2" in commands

@@ -29,7 +29,7 @@ _IMAGE_OR_NOTE = re.compile(
     r"(?<!br>)<sup>.*?</sup>|\[\^[^\]]*\]|\\(?:cite|footnote|label|ref)\w*\{[^}]*\}"
 )
 _GONE = re.compile(
-    r"</?[a-zA-Z][^<>]*>|\\[vh]space\*?\{[^}]*\}|\\rotatebox\{[^}]*\}|\\font-weight\w+|\\(?:cell|row|text)?color(?:box)?(?:\[[^\]]*\])?\{[^}]*\}(?:\{(?=[^}]*$))?"
+    r"</?[a-zA-Z][^<>]*>|\\(?:[vh]space\*?|[vh]?phantom)\{[^}]*\}|\\rotatebox\{[^}]*\}|\\font-weight\w+|\\(?:cell|row|text)?color(?:box)?(?:\[[^\]]*\])?\{[^}]*\}(?:\{(?=[^}]*$))?"
     r"|\\(?:up|down)arrow(?![a-zA-Z])|\\(?:(?:text)?d?dag(?:ger)?|[SP]|ast|star)(?![a-zA-Z])"
     r"|\\(?:text|math)(?:bf|it|rm|sc|tt|sf|normal|subscript)?\b"
     r"|\\(?:underline|uline|emph|mathbf|boldsymbol|bm|bf|it|bfseries|itshape|makecell|scriptsize"

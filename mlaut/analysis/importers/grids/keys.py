@@ -289,6 +289,9 @@ def scores_of(g: Sheet, numbers: Sequence[str]) -> list[str]:
         if own:
             g.metric = getattr(usual_name(own[0]), "metric", wanted)
             return own
+        ends = [x for x in one if word_of(x).endswith(f"_{word_of(wanted)}")]
+        if len(ends) == 1 and g.roles[ends[0]] not in least:
+            return ends
     general = [x for x in numbers if g.roles[x] == "score"]
     longer = [x for x in usual if g.roles[x] == "" and same_metric(measure_in(x), wanted)]
     longer = [x for x in longer if not np.isin(g.columns[x].numbers, (0, 1)).all()]

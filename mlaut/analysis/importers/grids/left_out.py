@@ -42,12 +42,14 @@ _LAST_ROWS = 3  # without a name, from which they are no averages
 _ROWS = 5  # from which the best of the others in each is no accident
 _FEW = 2  # times as many columns without the metric in their names
 _COMPARED = 12  # columns of which one may be the ratio
+_EXACT = 1e-6
 _WHOLE = {"var", *WORDS["sizes"]} - {*WORDS["measured"]}  # VAR is a model, too
 _DESCRIBE = {"mean", "n", "prop", "frac", "fraction", "share", "num", "size", *WORDS["spreads"]}
 _OF_DATA = {"mad", "mean_absolute_deviation"}  # what the mean as a prediction is wrong by
 _BEYOND = 0.1  # share of errors above it, at most
 BEST = re.compile(r"(?:best|oracle)(?![a-z])", re.I)
 _COUNTS = re.compile(r"(?:[nN]|#|[nN]o\.?|[nN]umber)(?:\s+of\b|\s*\(|\s*=|\s*$)")
+_OTHER_SUMMARY = re.compile(r"[^a-z](?:median|min|max|best|worst)$")
 _CLAIMED = {"origin", "original", "paper", "reported", "published"}  # beside an average
 YEAR = re.compile(r"(?:19|20)\d\d").fullmatch
 
@@ -108,6 +110,9 @@ def leave_columns_out(g: Sheet, rows: list[str], kind: str) -> None:
     others = [x for x in numbers[2:] if not same_metric(x, g.metric)]
     derived = [x for x in others if _is_derived(g, x, numbers, steps)]
     numbers = g.without(numbers, derived, "a ratio or a difference of two others")
+    means = tuple(x[: -len("mean")] for x in numbers if re.search(r"[^a-z]mean$", x))
+    beside = [x for x in numbers if _OTHER_SUMMARY.search(x) and x.startswith(means)]
+    numbers = g.without(numbers, beside, "another summary than the mean")
     mad = [x for x in numbers if kind == "dataset" and _is_of_data(g, x, numbers)]
     g.others += [g.asked.with_columns(score=numbers)] * bool(mad)
     numbers = g.without(numbers, mad, "the deviation of the data by its name")
@@ -148,7 +153,8 @@ def _is_derived(g: Sheet, name: str, numbers: Sequence[str], steps: Sequence[flo
     own, at = g.columns[name].numbers, numbers.index(name)
     has = ~np.isnan(own)
     own, before = own[has], [g.columns[x].numbers[has] for x in numbers[: min(at, _COMPARED)]]
-    if len(own) < 4 or np.ptp(own) == 0:
+    few = len(own) < 4  # then only numbers with more digits than people print tell
+    if len(own) < 2 or np.ptp(own) == 0 or (few and steps[at] > _EXACT):
         return False
     pairs = [*permutations(before, 2)]
     digits = np.array([max(x) for x in permutations(steps[: len(before)], 2)])
@@ -156,6 +162,8 @@ def _is_derived(g: Sheet, name: str, numbers: Sequence[str], steps: Sequence[flo
     with np.errstate(all="ignore"):
         ratios = np.reshape([a / b for a, b in pairs], (-1, len(own)))
         differences = np.reshape([a - b for a, b in pairs], (-1, len(own)))
+    if few:
+        return bool((np.abs(differences - own) <= _EXACT * np.abs(own)).all(axis=1).any())
     near = np.maximum(0.01 * np.abs(own), 0.006)
     found = [np.abs(x - own) <= near for x in (ratios, 100 * ratios - 100)]
     if np.ptp(own) > 20 * near.min() and any(x.all(axis=1).any() for x in found):

@@ -538,12 +538,12 @@ def _as_part(
         return [*strategy, *chosen], dataset, repeat
     ways = _assignments(g, dataset, strategy, chosen)
     (first, (own, others)), (second, _) = ways[:2]
-    counts = [x for x in chosen if _counts(g, x)]  # perhaps repeats, where no dataset is named
+    counts = [x for x in chosen if _counts(g, x)]  # perhaps repeats
     full = first >= _CROSSED and second < _FILLED and not whole
     minimised = {x for x in chosen if usual_name(x) and not g.columns[x].is_number}  # as a loss
     kinds = {x: "strategy" if x in minimised else part_by_name(x) for x in chosen}
     full &= all(x in (own, others)[kinds[x] != "dataset"] for x in chosen if kinds[x])
-    if full and not steps and (dataset or not counts):
+    if full and not steps and not counts:  # which are as many as each dataset has, perhaps
         return others, own, repeat
     free = [x for x in chosen if not kinds[x] and g.columns[x].is_number]
     if crossed and not (dataset and len(free) > 1):  # strategies are compared at the same values

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from mlaut.analysis.importers.grids.columns import measure_in
 from mlaut.analysis.importers.grids.forms.grid import FILE, ROW, Grid, is_form, text_of
@@ -171,7 +172,8 @@ def _of_run(path: Path) -> list[Grid]:
 def _together(tables: dict[Path, pd.DataFrame], folder: Path, note: tuple[str, ...]) -> Grid:
     """Return the rows of files as one table, called after the end that all their names have."""
     spelt = {x: y for z in tables.values() for x, y in z.attrs.pop("spelt", {}).items()}
-    parts = _split_off(_parts_of_names([file.relative_to(folder) for file in tables]))
+    bare = all(is_numeric_dtype(y[x]) for y in tables.values() for x in y)
+    parts = _split_off(_parts_of_names([file.relative_to(folder) for file in tables], bare))
     stems = {stem_of(file.name) for file in tables}
     ends = stems if len(stems) == 1 else {re.split(r"[_.-]", x)[-1] for x in stems}
     heads = Counter(name for table in tables.values() for name in set(table.columns))
@@ -200,34 +202,67 @@ def _name_of_level(level: Iterable[str], i: int, of: str = f"{FILE} part") -> st
     return words.pop() if len(words) == 1 and role_of(*words) in RUNS else f"{of} {i}"
 
 
-def _parts_of_names(paths: list[Path]) -> list[dict[str, str]]:
-    """Return for each file the parts of its name that differ between files, by column."""
+def _parts_of_names(paths: list[Path], alone: bool) -> list[dict[str, str]]:
+    """Return for each file the parts of its name that differ between files, by column.
+
+    If they are ``alone``, nothing in the files names a dataset or a strategy.
+    """
     ways = [[*path.parts[:-1], stem_of(path.name)] for path in paths]
     if len({len(way) for way in ways}) > 1:
         return [{FILE: "/".join(way)} for way in ways]
-    split = [[*way[:-1], *re.split(r"__|_|--", way[-1])] for way in ways]
+    split, hyphened = (
+        [[*way[:-1], *re.split(signs, way[-1])] for way in ways] for signs in ("__|_|--", "[_-]+")
+    )
     for pieces in (split, ways):
-        if len({len(piece) for piece in pieces}) > 1:
-            continue
-        levels = [level for level in zip(*pieces, strict=True) if len(set(level)) > 1]
-        sizes = [len(set(level)) for level in levels]
-        rows = list(zip(*levels, strict=True))
-        cross = len(set(rows)) == len(rows) and 2 <= len(levels) <= _LEVELS
-        own = pieces is ways and 2 * max(sizes, default=0) <= len(rows)  # folders, for their own
-        if cross and math.prod(sizes) * (_FULL if own else 1) <= len(rows):
-            names = [_name_of_level(level, i) for i, level in enumerate(levels, 1)]
-            counts = [{*x} == {*map(str, range(len({*x})))} for x in levels]
-            if own and counts.count(True) == 1 < len(counts):  # folders 0, 1, ... of each
-                names[counts.index(True)] = "run"
-            return [dict(zip(names, row, strict=True)) for row in rows]
-        if len(levels) == 1 and (around := _around_shared(["/".join(way) for way in ways])):
-            return around
-        if len(levels) == 1 and all(size == len(ways) for size in sizes):
-            run = _name_of_level(levels[0], 1)
-            return [{run if role_of(run) in RUNS else FILE: row[0]} for row in rows]
+        if crossed := _crossed(pieces, of_folders=pieces is ways):
+            return crossed
+    one = next((x for x in map(_levels, (split, ways)) if len(x) == 1), [])
+    if one and (around := _around_shared(["/".join(way) for way in ways])):
+        return around
+    for pieces in (hyphened, _in_two(ways, 0), _in_two(ways, -1)) if alone else ():
+        if crossed := _crossed(pieces, of_folders=False):
+            return crossed
+    if one and len({*one[0]}) == len(ways):
+        run = _name_of_level(one[0], 1)
+        return [{run if role_of(run) in RUNS else FILE: part} for part in one[0]]
     if len(ways[0]) == 2 and (parts := _without_folders(ways)):
         return parts
     return [{FILE: "/".join(way)} for way in ways]
+
+
+def _levels(pieces: list[list[str]]) -> list[tuple[str, ...]]:
+    """Return the parts of names that differ, if all names have as many parts."""
+    if len({len(piece) for piece in pieces}) > 1:
+        return []
+    return [level for level in zip(*pieces, strict=True) if len(set(level)) > 1]
+
+
+def _in_two(ways: list[list[str]], at: int) -> list[list[str]]:
+    """Return names of files without folders as their first word, or last, and what differs else."""
+    if any(len(way) > 1 for way in ways):
+        return []
+    words = [re.findall(r"[_-]*[^_-]+", way[0]) for way in ways]
+    rest = ["".join(x[1:] if at == 0 else x[:-1]) for x in words]
+    start, end = shared_start(rest), shared_start([x[::-1] for x in rest])[::-1]
+    start, end = re.sub("[^_-]*$", "", start), re.sub("^[^_-]*", "", end)
+    inner = [x.removeprefix(start).removesuffix(end).strip("_-") for x in rest]
+    both = [*zip([x[at].strip("_-") for x in words], inner, strict=True)]
+    return [[*(x if at == 0 else x[::-1])] for x in both] if all(inner) else []
+
+
+def _crossed(pieces: list[list[str]], *, of_folders: bool) -> list[dict[str, str]]:
+    """Return the parts of names by column, if each of a part stands beside each of the others."""
+    levels = _levels(pieces)
+    sizes, rows = [len(set(level)) for level in levels], list(zip(*levels, strict=True))
+    own = of_folders and 2 * max(sizes, default=0) <= len(rows)  # folders, for their own
+    full = math.prod(sizes) * (_FULL if own else 1) <= len(rows)
+    if len(set(rows)) < len(rows) or not 2 <= len(levels) <= _LEVELS or not full:
+        return []
+    names = [_name_of_level(level, i) for i, level in enumerate(levels, 1)]
+    counts = [{*x} == {*map(str, range(len({*x})))} for x in levels]
+    if own and counts.count(True) == 1 < len(counts):  # folders 0, 1, ... of each
+        names[counts.index(True)] = "run"
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _split_off(names: list[dict[str, str]]) -> list[dict[str, str]]:
