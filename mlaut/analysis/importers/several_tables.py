@@ -399,6 +399,7 @@ def _weight(
         "compares on several datasets": 2 * (len(datasets) > 1),
         "belongs together": 2 * several,
         "is read at once": 1 * all(x.read for x in tables),
+        "names its datasets": 1 * all("dataset" in map(role_of, map(str, x.head)) for x in tables),
         "has many scores": min(np.log10(max(len(reading.score), 1)), 3),
         "its datasets are other tables": 3 * overview,
         "is joined with doubt": -3 * candidate.loose,

@@ -578,3 +578,14 @@ def test_the_only_column_that_ends_with_the_metric_is_the_score(tmp_path):
     commands = " ".join(asked.value.readings)
     assert "dataset=file part 1,strategy=file part 2,repeat=number" in commands
     assert "dataset=file part 1+number,strategy=file part 2" in commands
+
+
+def test_of_several_tables_one_whose_column_names_datasets_is_first(tmp_path):
+    made = [(m, x, 0.3 + i / 10 + x / 99) for i, m in enumerate("abcd") for x in range(2, 12)]
+    real = [(d, m, 0.5 + i / 10) for d in NAMES[:3] for i, m in enumerate("abc")]
+    text = markdown("made up", made, ["Method", "depth", "AUC"])
+    text += "\n" + markdown("real", real, ["Dataset", "Method", "AUC"])
+    (tmp_path / "t.md").write_text(text)
+    with pytest.raises(QuestionError) as asked:
+        read_results(tmp_path / "t.md", "auc")
+    assert "table=2" in next(iter(asked.value.readings))

@@ -14,7 +14,7 @@ from mlaut.analysis.importers.grids.columns import is_mean, step_of
 from mlaut.analysis.importers.grids.forms.framing import is_score
 from mlaut.analysis.importers.grids.forms.grid import Grid
 from mlaut.analysis.importers.grids.forms.markup import OF_MEASURE
-from mlaut.analysis.importers.grids.names import PARTS, is_summary, same_metric
+from mlaut.analysis.importers.grids.names import PARTS, is_summary, role_of, same_metric
 from mlaut.analysis.importers.grids.sheet import Reading, likes
 from mlaut.analysis.scores.usual_names import usual_name
 from mlaut.errors import AnalysisError
@@ -63,6 +63,9 @@ def joined(
     each = [x for i, x in enumerate(each) if i not in apart]
     headings = [x for i, x in enumerate(headings) if i not in apart]
     if len(each) < 2 or not plain or not same or len({x.metric for x in each}) > 1:
+        return None
+    called = {x.names["dataset"].strip("`") for x in each if x.names["dataset"][:1] == "`"}
+    if len(called) > 1 and {*map(role_of, called)} != {"dataset"}:  # as settings, and datasets
         return None
     rows = {(*x.dataset, *x.strategy, x.score.tobytes()) for x in each}
     names = [name for x in each for name in {*x.dataset}]
