@@ -461,12 +461,17 @@ def _are_percentages(values: np.ndarray, score: MLautScore) -> bool:
     """
     most = np.concatenate([np.fmax.reduce(values, axis) for axis in (0, 1)])
     above = score.bounds in ((0, 1), (-np.inf, 1)) and not (most <= 1).any() and (most > 10).any()
-    return bool(above and not ((values < 0) | (values > 100)).any())
+    return bool(above and not _beyond_percent(values).any())
+
+
+def _beyond_percent(values: np.ndarray) -> np.ndarray:
+    slack = 100 * _SLACK
+    return np.isfinite(values) & ((values < -slack) | (values > 100 + slack))
 
 
 def _in_percent(values: np.ndarray, score: MLautScore) -> tuple[bool, np.ndarray]:
     """Return whether most scores of a metric up to 1 are in percent, and which are in no units."""
-    far = np.isfinite(values) & ((values < 0) | (values > 100))
+    far = _beyond_percent(values)
     most = np.isfinite(values).sum() / 2
     fits = score.bounds == (0, 1) and 2 * far.sum() < most
     return bool(fits and _outside(values, score).sum() > most), far
@@ -495,10 +500,10 @@ def _row(label: Any) -> str:
 def _outside(values: np.ndarray, score: MLautScore) -> np.ndarray:
     """Return whether each finite value is outside the metric's range by more than rounding."""
     low, high = score.bounds
-    slack = 1e-9
-    return np.isfinite(values) & ((values < low - slack) | (values > high + slack))
+    return np.isfinite(values) & ((values < low - _SLACK) | (values > high + _SLACK))
 
 
+_SLACK = 1e-9  # of rounding, beyond a range of scores
 _CASES = 10  # repeats from which they may be cases; seeds are mostly fewer
 _PAIRED = 0.5  # share of the variance of repeats that is common to all strategies
 _TOLD = 5  # strategies that lack repeats

@@ -213,3 +213,8 @@ def test_space_of_the_width_of_a_sign_is_none_in_latex(tmp_path):
     path = tmp_path / "t.tex"
     path.write_text(text)
     assert read_results(path, "accuracy").scores.loc["iris", "A"] == 0.71
+
+
+def test_a_percentage_of_100_but_for_rounding_is_one(tmp_path):
+    table = pd.DataFrame({"dataset": ["iris", "wine"], "a": [100 + 1e-14, 70.0], "b": [91.0, 82.5]})
+    assert read(tmp_path, table).scores.loc["iris", "a"] == 1
