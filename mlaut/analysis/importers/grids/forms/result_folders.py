@@ -239,9 +239,9 @@ def _levels(pieces: list[list[str]]) -> list[tuple[str, ...]]:
 
 def _in_two(ways: list[list[str]], at: int) -> list[list[str]]:
     """Return names of files without folders as their first word, or last, and what differs else."""
-    if any(len(way) > 1 for way in ways):
+    words = [re.findall(r"[_-]*[^_-]+", way[0]) for way in ways if len(way) == 1]
+    if len(words) < len(ways) or not all(words):
         return []
-    words = [re.findall(r"[_-]*[^_-]+", way[0]) for way in ways]
     rest = ["".join(x[1:] if at == 0 else x[:-1]) for x in words]
     start, end = shared_start(rest), shared_start([x[::-1] for x in rest])[::-1]
     start, end = re.sub("[^_-]*$", "", start), re.sub("^[^_-]*", "", end)
