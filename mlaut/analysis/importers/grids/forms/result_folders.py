@@ -187,7 +187,8 @@ def _together(tables: dict[Path, pd.DataFrame], folder: Path, note: tuple[str, .
                 table["name of the column"] = column
         elif len(tables) > 1:
             first = table.columns[0]
-            if first == "" or (heads[first] == 1 and table.iloc[:, 0].dtype == object):
+            unlike = heads[first] == 1 and not role_of(str(first))
+            if first == "" or (unlike and table.iloc[:, 0].dtype == object):
                 table = table.rename(columns={first: ROW})
         rows.append(table.assign(**names))
     name = ends.pop() if len(ends) == 1 and len(tables) > 1 else ""
